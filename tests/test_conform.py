@@ -1,8 +1,10 @@
 """The checker of local steps, checked: broken implementations get the verdict that they deserve."""
 
+import copy
 import json
 import re
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -241,6 +243,27 @@ def test_a_row_that_does_not_end_times_out_and_then_the_rest_is_skipped(pair: Pa
     assert 0 < replayed.counts["skipped"] < len(pair.table)
     assert len(pair.table) == sum(replayed.counts.values())
     assert not replayed.passed
+
+
+def test_quick_rows_of_a_long_table_do_not_time_out(pair: Pair) -> None:
+    """The limit is of a row: the clock ticks several times here, at another row each time."""
+
+    def takes_its_time(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+        time.sleep(0.01)
+        return stable.step(config, state, event)
+
+    replayed = rows.replay(pair.rows, takes_its_time, range(60), limit=0.15)
+    assert {**dict.fromkeys(rows.VERDICTS, 0), "pass": 60} == replayed.counts
+
+
+def test_rows_that_can_be_translated_are_judged_where_others_cannot(pair: Pair) -> None:
+    some = copy.copy(pair.rows)
+    some.events, some.problem = [None, *pair.rows.events[1:]], "the event has no translation"
+    replayed = rows.replay(some, stable.step)
+    without = len(pair.table.states)  # a row of each state
+    passed = len(pair.table) - without
+    assert {**dict.fromkeys(rows.VERDICTS, 0), "adapter_error": without, "pass": passed} == replayed.counts
+    assert "the event has no translation" == getattr(replayed.first, "reason", None)
 
 
 def test_memory_between_steps_is_found(pair: Pair) -> None:

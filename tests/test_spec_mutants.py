@@ -18,7 +18,7 @@ from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons, expl
 from groupcomm_conformance.steps.mutants.places import unheard
 from groupcomm_conformance.steps.mutants.shapes import Shapes
 from groupcomm_conformance.steps.mutants.specification import SpecMutant, mutants
-from groupcomm_conformance.steps.mutants.verdicts import Judged, judge
+from groupcomm_conformance.steps.mutants.verdicts import Judged, _common, judge
 from groupcomm_conformance.steps.table import Tables
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.tree import Apply, Name, Number
@@ -79,6 +79,17 @@ def test_what_the_constants_rule_out_is_left_alone(judged: Judged) -> None:
     made = {mutant.name for mutant in judged.mutants}
     assert "VoteReceived: KeepCommit dropped from (e.sender \\in s.heard_from) /\\ KeepCommit" not in made
     assert not any("WaitForAll dropped" in name for name in made)
+
+
+def test_a_constant_that_differs_between_models_rules_nothing_out(
+    definitions: tree.Definitions, tables: dict[str, ModelTable]
+) -> None:
+    one = tables["pair"].constants
+    other = {**one, "KeepCommit": False}
+    assert {"KeepCommit", "WaitForAll"} <= _common(definitions, [one, one]).keys()
+    assert _common(definitions, [one, one]).keys() - _common(definitions, [one, other]).keys() == {
+        "KeepCommit"
+    }
 
 
 TINY = """---- MODULE Tiny ----

@@ -12,7 +12,8 @@ __all__ = ["OF_SEQUENCER", "OF_STABLE", "Ablation"]
 class Ablation:
     """Something taken away: constants, a text of StableInductive, or what SEQUENCER's layers give.
 
-    Then the obligations of this step and clause do not follow.
+    `forgets`: a function of the state that the step of STABLE leaves as it was. Then the obligations of this
+    step and clause do not follow.
     """
 
     name: str
@@ -21,6 +22,7 @@ class Ablation:
     constants: Mapping[str, str] = field(factory=dict, hash=False)
     replaces: tuple[str, str] = ("", "")
     layer: str = ""
+    forgets: str = ""
 
 
 def _without(guard: str, value: str, step: str, clause: str) -> Ablation:
@@ -30,6 +32,22 @@ def _without(guard: str, value: str, step: str, clause: str) -> Ablation:
 def _unasked(conjunct: str, step: str, clause: str, text: str, instead: str = "") -> Ablation:
     return Ablation(conjunct, step, clause, replaces=(text, instead))
 
+
+def _forgets(function: str, step: str, *clauses: str) -> tuple[Ablation, ...]:
+    return tuple(Ablation(f"{step} forgets {function}", step, each, forgets=function) for each in clauses)
+
+
+def _delivered(*clauses: str) -> tuple[Ablation, ...]:
+    text = "    /\\ \\A s \\in Member : AddressIn(installed[a], s) => p.vector[s] = rm[a][s].delivered\n"
+    return tuple(_unasked("DigestIsDelivered", "PromiseDigestStep", each, text) for each in clauses)
+
+
+def _parts(of: str, *parts: str) -> tuple[str, ...]:
+    return tuple(f"{of}/{part}" for part in parts)
+
+
+_THERE: Final = ("GuardIsThere", "GuardIsThere/JoinsPath", "GuardIsThere/On")
+_GUARDS: Final = ("GuardHolds", "GuardHeld", "GuardUndisturbed", "GuardPromisesNoMore")
 
 OF_STABLE: Final = (
     # The guards of Stable
@@ -80,6 +98,42 @@ OF_STABLE: Final = (
     _unasked("ExcludedFirst", "InstallViewStep", "MinimumVoteDelivered", "    /\\ ExcludedFirst\n"),
     _unasked("MergesAreDisjoint", "InstallViewStep", "StaysOrComes", "    /\\ MergesAreDisjoint\n"),
     _unasked("JoinsOnce", "claim", "NoPrematurePurge", "    /\\ AlongInTree\n"),
+    # Steps, so that each clause of the invariant has one that would not keep it
+    _unasked(
+        "MayPromise: not twice",
+        "PromiseDigestStep",
+        "OneOpenPromise",
+        "~(q.by = a /\\ ByPresent(q) /\\ SameAddress(q.to, c))\n    /\\ c",
+        "TRUE\n    /\\ c",
+    ),
+    *_delivered("PromisedIsSound", "PromiserHasCast"),
+    _unasked(
+        "MayPromise: of its view", "PromiseDigestStep", "PromiserIsThere/On", " /\\ p.view = installed[a]"
+    ),
+    _unasked(
+        "MayPromise: to an outsider",
+        "PromiseDigestStep",
+        "PromiserIsThere",
+        "    /\\ ~AddressIn(installed[a], c)\n",
+    ),
+    *_forgets("installed", "BeginStep", "Own", "Guards", *_parts("Guards", *_THERE, *_GUARDS)),
+    *_forgets("installed", "InstallViewStep", "CastWithinDelivered", "HeardFromMembers"),
+    *_forgets("cast", "DataArrivesStep", "VotesWereCast"),
+    *_forgets(
+        "promise_guard",
+        "PromiseDigestStep",
+        "PromisersAreGuarded",
+        *_parts("PromisersAreGuarded", "GuardIsThere", "GuardHolds", "GuardHeld", "GuardPromisesNoMore"),
+    ),
+    *_forgets(
+        "promise_until",
+        "PromiseDigestStep",
+        *_parts("PromisersAreGuarded", "GuardIsThere/JoinsPath", "GuardIsThere/On", "GuardUndisturbed"),
+    ),
+    # (Every step keeps this clause as long as another one holds.)
+    _unasked(
+        "MinimumWithinCast", "StabilityTimeoutFiresStep", "AnnouncedWasCast", "    /\\ MinimumWithinCast\n"
+    ),
 )
 """The needs of STABLE's proof, each with an obligation that fails without it."""
 

@@ -5,7 +5,9 @@ after a step from the invariant before it. A proof does not depend on the machin
 counted in its own unit, not in seconds.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import unified_diff
 from itertools import chain
 from typing import Final
 
@@ -21,7 +23,17 @@ from .reading import Clause
 from .values import Term
 from .vocabulary import Action, State
 
-__all__ = ["THEORIES", "Obligation", "Proved", "impossible", "obligations", "prove", "refuted"]
+__all__ = [
+    "THEORIES",
+    "Obligation",
+    "Proved",
+    "difference",
+    "impossible",
+    "listed",
+    "obligations",
+    "prove",
+    "refuted",
+]
 
 # The dearest obligation takes 806,000, with the first seed.
 _LIMIT: Final = 1_000_000
@@ -242,23 +254,51 @@ def refuted(obligation: Obligation, largest: int | None = None) -> Group | None:
     return _in_a_small_group([*obligation.given, z3.Not(obligation.goal)], small, largest)
 
 
+def listed(asked: Sequence[Obligation]) -> str:
+    """List the obligations by step: how many there are of each clause. Steps that are alike have one list."""
+    by_step: dict[str, Counter[str]] = {}
+    for each in asked:
+        by_step.setdefault(each.step, Counter())[each.clause] += 1
+    alike: dict[tuple[tuple[str, int], ...], list[str]] = {}
+    for step, clauses in by_step.items():
+        alike.setdefault(tuple(clauses.items()), []).append(step)
+    lines = [f"{len(asked):,} obligations"]
+    for counted, steps in alike.items():
+        lines += ["", *steps, *(f"    {count} {clause}" for clause, count in counted)]
+    return "\n".join(lines) + "\n"
+
+
+def difference(listed: str, asked: str) -> Iterator[str]:
+    """Give the lines that differ: + an obligation that is not listed, - one that is and was not asked."""
+    lines = unified_diff(listed.splitlines(), asked.splitlines(), lineterm="", n=0)
+    return (line for line in lines if not line.startswith(("---", "+++", "@@")))
+
+
 def impossible(theory: Theory) -> Iterator[str]:
-    """Name the actions that cannot happen where the invariant holds.
+    """Name what cannot happen where the invariant holds: the start, the decision of a view, or a step.
 
     Where the theory's small groups are searched for steps, each has to happen in one. Where not, those are
     named that can be seen not to happen: anything follows from what they require.
     """
-    settled = theory.settled()
-    facts = [each.formula() for each in (*theory.forest(), *theory.clauses("Inductive", settled))]
-    for action in theory.actions():
-        given = [*theory.reading(), *facts, *action.requires]
-        nothing = Obligation(action.name, "FALSE", given, z3.BoolVal(val=False))
+    forest = [each.formula() for each in theory.forest()]
+
+    def known(now: State) -> list[Term]:
+        return [*forest, *(each.formula() for each in theory.clauses("Inductive", now))]
+
+    held = known(theory.settled())
+    for name, given in chain(
+        [("Init", [*forest, *theory.initial()])],
+        ((each.name, [*known(before), *each.requires]) for each, before in theory.decisions()),
+        ((each.name, [*held, *each.requires]) for each in theory.actions()),
+    ):
+        required = [*theory.reading(), *given]
         if theory.steps_in_small_groups:
-            happens = _in_a_small_group(given, theory.small) is not None
+            happens = _in_a_small_group(required, theory.small) is not None
         else:
+            nothing = Obligation(name, "FALSE", required, z3.BoolVal(val=False))
             happens = not prove(nothing, limit=_LIMIT // 10, tries=1).follows
         if not happens:
-            yield action.name
+            yield name
 
 
 def _in_a_small_group(

@@ -12,11 +12,12 @@ from attrs import evolve, frozen
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.tlc.run import SHORT, run
 
+from .writing import START, STEP
+
 __all__ = ["Searched", "search", "searchable"]
 
 _ROOT: Final = "SearchedInductive"
 _JUDGED: Final = ("safety", "outcomes", "said")  # the others are of other networks, or of no group
-STEP: Final = "EachStepIsRead"
 _CLAIMS: Final = ("ForestAndInvariant",)
 
 
@@ -43,14 +44,14 @@ def searchable(manifest: Manifest, largest: int) -> Iterator[Model]:
             yield model
 
 
-def search(manifest: Manifest, model: Model, steps: str = "") -> Searched:
-    """Search one model for a state or step that the proof does not allow for.
+def search(manifest: Manifest, model: Model, written: str) -> Searched:
+    """Search one model for a start, state or step that the proof does not allow for.
 
-    `steps` defines EachStepIsRead, where the module of the invariant does not.
+    `written` defines InitIsRead and EachStepIsRead.
     """
-    cfg = evolve(manifest.cfg(model), invariants=_CLAIMS, properties=(STEP,))
+    cfg = evolve(manifest.cfg(model), invariants=_CLAIMS, properties=(START, STEP))
     invariant = f"{manifest.module.removeprefix('MC')}Inductive"
-    text = f"---- MODULE {_ROOT} ----\nEXTENDS {manifest.module}, {invariant}\n{steps}====\n"
+    text = f"---- MODULE {_ROOT} ----\nEXTENDS {manifest.module}, {invariant}\n{written}====\n"
     short = model.counts is not None and model.counts.transitions <= SHORT
     found = run(manifest.folders, _ROOT, cfg.render(), generated={_ROOT: text}, workers=1, short=short)
     return Searched(model.name, found.violated, found.distinct, found.seconds)

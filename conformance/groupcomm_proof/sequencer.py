@@ -25,12 +25,47 @@ from .reading import Clause, Moment, Native, NotRead, Reader, known
 from .symbols import ADDRESS, BOOL, INT, MEMBER, NO_VIEW, VIEW, A, N, S, T, W
 from .values import Entity, Items, Logic, Map, SetOf, Term, Value
 from .vocabulary import Action, State
-from .writing import written
+from .writing import Words, written
 
 __all__ = ["CLAIMS", "Theory", "theory_of"]
 
 LEMMAS: Final = ("BeyondTheCut", "ToComeIsHigher")
 CLAIMS: Final = (*LEMMAS, "OnePlace", "NumberedTotalOrder", "NumberedAgreement", "DeliveredOnce")
+_GHOSTS: Final = ("seen_in",)
+_WORDS: Final = Words(
+    sets={
+        MEMBER: "IncarnationsOf(life')",
+        ADDRESS: "Member",
+        VIEW: "DOMAIN views'",
+        INT: "NumbersSoFar'",
+        BOOL: "BOOLEAN",
+    },
+    names={
+        "address": "{0}.address",
+        "by": "act'.event.sender",
+        "in": "LifeIn(views', {0}, {1})",
+        "occupant": "OccupantIn(views', {0}, {1})",
+        "before": "BeforeIn(views', {0}, {1})",
+        "parent": "ParentIn(views', {0})",
+        "follows": "FollowsIn(views', {0})",
+        "counter": "CounterIn(views', {0})",
+        "creator": "CreatorIn(views', {0})",
+        "leader": "LeaderIn(views', {0})",
+        # Choices
+        "place": "(IF PosNow(w, {0}, {1}) = 0 THEN PosNow(w, {0}, {1})' ELSE 0)",
+        "more": "(LengthNow(w)' - LengthNow(w))",
+        "kept": "KnownNow(a, {0})'",
+        "stays": "WireNow({0}, {1}, {2})'",
+    },
+    among={"a": "{x \\in PresentOf(life') : x.address = act'.member}"},
+    functions={name: sorts for name, sorts in symbols.FUNCTIONS.items() if name not in _GHOSTS},
+    # Of an incarnation that is over nothing is known any more.
+    defined={
+        name: "IsPresent({0})'"
+        for name, sorts in symbols.FUNCTIONS.items()
+        if sorts[0] == MEMBER and name != "wire"
+    },
+)
 
 
 def _natives(logic: Logic, reader: Callable[[], Reader], in_order: list[Term]) -> dict[str, Native]:
@@ -160,10 +195,10 @@ class Theory:
         made.append(Reader(definitions, constants, natives, logic, witnesses, Moment(S, S)))
         return cls(made[0], without=without, in_order=in_order)
 
-    def steps(self) -> str:
-        """Give the definition of EachStepIsRead: the steps, written back as TLA+."""
+    def written(self) -> str:
+        """Give the definitions of InitIsRead and EachStepIsRead: the formulas, written back as TLA+."""
         ((decided, _),) = self.decisions()
-        return written(decided.requires, self.actions())
+        return written(_WORDS, self.before, self.initial(), decided.requires, self.actions())
 
     def _given(self, name: str, required: Term) -> Term:
         """Require what a layer gives, unless the proof is to do without."""

@@ -21,8 +21,10 @@ from . import vocabulary as words
 from .ablations import OF_STABLE, Ablation
 from .ghosts import WITNESSES, inherit, note_agreement, on_the_way, one_id, pass_on
 from .reading import Clause, Moment, NotRead, Reader, known
+from .stable_words import CHOSEN, WORDS
 from .values import Logic, Term, Value
 from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, SMALL, VIEW, VOTE, Action, State, state
+from .writing import written
 
 __all__ = [
     "CLAIMS",
@@ -50,6 +52,7 @@ STEPS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
+_ELSEWHERE: Final = "ElsewhereStep"  # a crash, or the start of a new incarnation: who is up
 # Of the view that is installed, what comes before it: the solver follows no path further back by itself.
 _BY_PARENT: Final = ("ParentIsOnPath", "AlongByParent", "CarriedByParent", "WaitsByParent")
 
@@ -80,6 +83,7 @@ class Theory:
     confirmed: tuple[str, ...] = ("claim", "Init", "InstallViewStep", "JoinStep", "ReceiveStabilityStep")
     small: tuple[Mapping[Term, int], ...] = SMALL
     steps_in_small_groups: bool = True
+    forgets: tuple[str, str] = ("", "")  # a step, and the function of the state that it leaves as it was
 
     @classmethod
     def of(cls, definitions: tree.Definitions, reference: Mapping[str, str]) -> "Theory":
@@ -111,9 +115,10 @@ class Theory:
             z3.Int("MaxBytes") >= 0,
         ]
 
-    def steps(self) -> str:
-        """Give what defines EachStepIsRead besides StableInductive: nothing."""
-        return ""
+    def written(self) -> str:
+        """Give the definitions of InitIsRead and EachStepIsRead: the formulas, written back as TLA+."""
+        ((decided, _),) = self.decisions()
+        return written(WORDS, self.before, self.initial(), decided.requires, self.actions())
 
     def _always(self) -> Reader:
         every: State = {**self.before, "open": lambda _: True, "decided": lambda _: True}
@@ -190,9 +195,12 @@ class Theory:
         )
         return [(decided, before)]
 
-    def actions(self, names: Sequence[str] = tuple(STEPS)) -> Iterator[Action]:
+    def actions(self, names: Sequence[str] = (*STEPS, _ELSEWHERE)) -> Iterator[Action]:
         """Read the actions; an action that has several events is several."""
         for name in names:
+            if name == _ELSEWHERE:
+                yield self._elsewhere()
+                continue
             definition = self.reader.definition(name)
             constants = [
                 z3.Const(f"{parameter.text}_{index}", words.SORTS[kind])
@@ -208,16 +216,20 @@ class Theory:
             env = {p.number: value for p, value in zip(definition.parameters, arguments, strict=True)}
             yield from self._actions(name, definition.body, env, before, constants)
 
+    def _elsewhere(self) -> Action:
+        """Let members crash or come up: a new incarnation has not begun, and has sent nothing."""
+        before, up = self.settled(), z3.Function("up_then", *words.FUNCTIONS["up"])
+        return Action(_ELSEWHERE, (), before, {**before, "up": up}, z3.BoolVal(val=True))
+
     def _actions(
         self, name: str, body: tree.Expression, env: dict[int, Value], before: State, constants: list[Term]
     ) -> Iterator[Action]:
         actor = constants[0]
-        fresh = {
-            each: z3.Function(f"{each}_then", *words.FUNCTIONS[each][1:]) for each in ("delivered", "purged")
-        }
         after = dict(before)
-        for each, function in fresh.items():
-            after[each] = _replaced(actor, lambda s, f=function: f(s), before[each])
+        for each in CHOSEN:
+            after[each] = _replaced(
+                actor, z3.Function(f"{each}_then", *words.FUNCTIONS[each][1:]), before[each]
+            )
         act = {"event": {"size": z3.Int("size")}}
         for index, event in enumerate(_events(body)):
             self.reader.logic.restart()
@@ -242,6 +254,9 @@ class Theory:
             if any(isinstance(each, bool) for each in facts):
                 raise NotRead(f"{name} can never happen")
             label = name if index == 0 else f"{name} {index + 1}"
+            if name == self.forgets[0]:
+                step.after[self.forgets[1]] = before[self.forgets[1]]
+                lemmas = []  # they are of the step as it is
             yield Action(
                 label,
                 (*facts, *one_id(before, constants)),
@@ -443,4 +458,7 @@ def theory_of(manifest: Manifest, ablation: Ablation | None = None) -> Theory:
     """Read the modules of a protocol, as they are or with something taken away."""
     replaces, constants = (("", ""), {}) if ablation is None else (ablation.replaces, ablation.constants)
     definitions = definitions_of(manifest.folder, manifest.folder.parent / "common", replaces)
-    return Theory.of(definitions, {**manifest.reference, **constants})
+    theory = Theory.of(definitions, {**manifest.reference, **constants})
+    if ablation is None or not ablation.forgets:
+        return theory
+    return evolve(theory, forgets=(ablation.step, ablation.forgets))

@@ -1,8 +1,8 @@
-"""Steps of the solver, written back as TLA+: by them TLC judges each transition of a model.
+"""Steps of the solver, written back as TLA+: by them TLC judges each transition of a model, and its start.
 
-Nothing is said twice: the formulas are those of `sequencer`, printed in the words of the last section of
-SequencerInductive. A choice that a step leaves open (which FORWARDs a crash takes with it) is read off the
-state after.
+Nothing is said twice: the formulas are those that the solver is given, printed in the words (`Words`) of the
+last section of StableInductive or SequencerInductive. A choice that a step leaves open (which FORWARDs a
+crash takes with it) is read off the state after.
 """
 
 import re
@@ -11,42 +11,35 @@ from itertools import count
 from typing import Final
 
 import z3
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from .symbols import ADDRESS, FUNCTIONS, INT, MEMBER, VIEW, A, N, S, T, W
 from .values import Term
-from .vocabulary import Action
+from .vocabulary import Action, State
 
-__all__ = ["STEP", "written"]
+__all__ = ["START", "STEP", "Words", "written"]
 
+START: Final = "InitIsRead"
 STEP: Final = "EachStepIsRead"
-_SETS: Final = {MEMBER: "Incarnations'", ADDRESS: "Member", VIEW: "DOMAIN views'", INT: "NumbersSoFar'"}
-# Parameters of a step, besides the member that takes it.
-_BOUND: Final = {
-    "t": _SETS[MEMBER],
-    "w": _SETS[VIEW],
-    "n": _SETS[INT],
-    "listens": "BOOLEAN",
-}
-# Facts that never change are stated of the views after the step.
-_FACTS: Final = {
-    "in": "LifeIn",
-    "occupant": "OccupantIn",
-    "before": "BeforeIn",
-    "parent": "ParentIn",
-    "follows": "FollowsIn",
-    "counter": "CounterIn",
-    "creator": "CreatorIn",
-    "leader": "LeaderIn",
-}
-_GHOSTS: Final = ("seen_in",)
-# Choices of a step, as the state after it has them.
-_CHOSEN: Final[Mapping[str, str]] = {
-    "place": "(IF PosNow(w, {0}, {1}) = 0 THEN PosNow(w, {0}, {1})' ELSE 0)",
-    "more": "(LengthNow(w)' - LengthNow(w))",
-    "kept": "KnownNow(a, {0})'",
-    "stays": "WireNow({0}, {1}, {2})'",
-}
+
+
+@frozen(eq=False)
+class Words:
+    """The words of TLA+ for a theory. In a text, `{0}` is the first argument.
+
+    `sets`: the elements of each sort, after a step. `undecided`: of some sorts, those there are when a view
+    is decided. `names`: texts of facts, and of choices, as the state after the step has them. `among`: what a
+    choice ranges over, if not over its sort. `functions`: those of the state that are judged, and their
+    sorts. `defined`: where a function's value means anything.
+    """
+
+    sets: Mapping[Term, str]
+    names: Mapping[str, str]
+    among: Mapping[str, str]
+    functions: Mapping[str, Sequence[Term]]
+    defined: Mapping[str, str]
+    undecided: Mapping[Term, str] = field(factory=dict)
+
+
 _INFIX: Final = {
     z3.Z3_OP_AND: r"/\ ",
     z3.Z3_OP_OR: r"\/",
@@ -62,35 +55,43 @@ _INFIX: Final = {
 }
 
 
-def written(decided: Sequence[Term], actions: Iterable[Action]) -> str:
-    """Give the definitions by which each transition is one of the steps. `decided`: what a view has to be."""
-    names = [name for name in FUNCTIONS if name not in _GHOSTS]
-    said = [_define("IsDecided", ["w"], _Writer({"new_view": "w"}).all_of(decided))]
-    said += [_define(f"Same_{name}", [], _after(name, S[name])) for name in names]
-    steps = [" /\\ ".join(f"Same_{name}" for name in names)]
+def written(
+    words: Words, now: State, initial: Sequence[Term], decided: Sequence[Term], actions: Iterable[Action]
+) -> str:
+    """Give the definitions of InitIsRead and EachStepIsRead: the start and each transition are the solver's.
+
+    `now`: the state before a step. `decided`: what is required of a view that is decided, `new_view`.
+    """
+    start = _Writer(words).all_of(initial).replace("'", "")  # there is no step yet
+    unsent = evolve(words, sets={**words.sets, **words.undecided})
+    said = [
+        _define(START, [], f"InScope => {start}"),
+        _define("IsDecided", ["w"], _Writer(unsent, {"new_view": "w"}).all_of(decided)),
+        *(_define(f"Same_{name}", [], _after(words, name, now[name])) for name in words.functions),
+    ]
+    steps = [" /\\ ".join(f"Same_{name}" for name in words.functions)]
     for number, action in enumerate(actions):
         event = "none" if action.event is None else action.event["type"]
-        writer = _Writer()
+        writer = _Writer(words)
+        if action.actor is not None:
+            writer.text(action.actor)  # (choices are read off its state)
         parts = [writer.all_of(action.requires)]
-        for name in names:
-            is_same = action.after[name] is S[name]
-            parts.append(f"Same_{name}" if is_same else _after(name, action.after[name]))
-        body = "\n    /\\ ".join(parts)
-        chosen = [name for name in _BOUND if re.search(rf"\b{name}\b", body)]
-        step = f"{action.name}_{number}"
-        said.append(_define(step, ["a", *chosen], "\n    /\\ " + body))
-        bounds = ", ".join(f"{name} \\in {_BOUND[name]}" for name in chosen)
+        for name in words.functions:
+            is_same = action.after[name] is now[name]
+            parts.append(f"Same_{name}" if is_same else _after(words, name, action.after[name], writer.free))
+        step = re.sub(r"\W", "", f"{action.name}_{number}")
+        said.append(_define(step, list(writer.free), "\n    /\\ " + "\n    /\\ ".join(parts)))
+        bounds = ", ".join(f"{name} \\in {among}" for name, among in writer.free.items())
         steps.append(
-            f"act'.event.type = \"{event}\" /\\ \\E a \\in {{x \\in Present' : x.address = act'.member}} : "
-            + (f"\\E {bounds} : " if chosen else "")
-            + f"{step}({', '.join(['a', *chosen])})"
+            f'act\'.event.type = "{event}" /\\ '
+            + (f"\\E {bounds} : {step}({', '.join(writer.free)})" if bounds else step)
         )
     either = "\n       \\/ ".join(steps)
     said.append(
         _define(
             f"{STEP}Step",
             [],
-            "(InScope /\\ InScope') =>\n    /\\ ViewsOnlyGrow"
+            "(InScope /\\ InScope') =>\n    /\\ GrowsByOne(views, views')"
             "\n    /\\ \\A w \\in DOMAIN views' \\ DOMAIN views : IsDecided(w)"
             f"\n    /\\ \\/ {either}",
         )
@@ -103,19 +104,17 @@ def _define(name: str, parameters: Sequence[str], body: str) -> str:
     return f"{name}{'(' + ', '.join(parameters) + ')' if parameters else ''} == {body}\n"
 
 
-def _after(name: str, rule: Term) -> str:
+def _after(words: Words, name: str, rule: Term, free: dict[str, str] | None = None) -> str:
     """Say that a function of the state has this value after the step."""
-    *sorts, _ = FUNCTIONS[name]
+    *sorts, _ = words.functions[name]
     variables = [z3.Const(f"v{i}_{name}", sort) for i, sort in enumerate(sorts)]
-    writer = _Writer()
-    words = [writer.named(variable) for variable in variables]
+    writer = _Writer(words, free={} if free is None else free)
+    said = [writer.named(variable) for variable in variables]
     term = rule(*variables)
-    is_own = sorts[0] == MEMBER and name != "wire"  # of an incarnation that is over nothing is known any more
-    sets = ["Present'" if is_own and i == 0 else _SETS[sort] for i, sort in enumerate(sorts)]
-    bounds = ", ".join(f"{word} \\in {among}" for word, among in zip(words, sets, strict=True))
-    now = f"{_operator(name)}({', '.join(words)})'"
+    bounds = ", ".join(f"{word} \\in {words.sets[sort]}" for word, sort in zip(said, sorts, strict=True))
+    given = f"{words.defined[name].format(*said)} => " if name in words.defined else ""
     text = writer.text(term) if isinstance(term, z3.ExprRef) else _plain(term)
-    return f"(\\A {bounds} : {now} = {text})"
+    return f"(\\A {bounds} : {given}{_operator(name)}({', '.join(said)})' = {text})"
 
 
 def _operator(name: str) -> str:
@@ -123,14 +122,20 @@ def _operator(name: str) -> str:
 
 
 def _plain(value: object) -> str:
-    return str(value).upper() if isinstance(value, bool) else str(value)
+    return _number(value) if type(value) is int else str(value).upper()
+
+
+def _number(value: int) -> str:
+    return str(value) if value >= 0 else f"(0 - {-value})"
 
 
 @frozen(eq=False)
 class _Writer:
-    """Prints terms; `given`: names of constants."""
+    """Prints terms. `given`: names of bound variables. `free`: of all others, and what they range over."""
 
+    words: Words
     given: dict[str, str] = field(factory=dict)
+    free: dict[str, str] = field(factory=dict)
     _fresh: count = field(factory=count)  # type: ignore[type-arg]
 
     def named(self, constant: Term) -> str:
@@ -150,7 +155,8 @@ class _Writer:
             words = [self.named(each) for each in constants]
             inner = self.text(z3.substitute_vars(term.body(), *reversed(constants)))
             bounds = ", ".join(
-                f"{word} \\in {_SETS[each.sort()]}" for word, each in zip(words, constants, strict=True)
+                f"{word} \\in {self.words.sets[each.sort()]}"
+                for word, each in zip(words, constants, strict=True)
             )
             quantifier = r"\A" if term.is_forall() else r"\E"
             return f"({quantifier} {bounds} : {inner})"
@@ -159,34 +165,31 @@ class _Writer:
             case z3.Z3_OP_TRUE | z3.Z3_OP_FALSE:
                 return str(term).upper()
             case z3.Z3_OP_ANUM:
-                return str(term)
+                return _number(term.as_long())
             case z3.Z3_OP_NOT:
                 return f"~{operands[0]}"
             case z3.Z3_OP_ITE:
                 return f"(IF {operands[0]} THEN {operands[1]} ELSE {operands[2]})"
             case z3.Z3_OP_UNINTERPRETED:
-                return self._named(term.decl().name(), operands)
+                return self._named(term, operands)
             case kind if kind in _INFIX:
                 return "(" + f" {_INFIX[kind]} ".join(operands) + ")"
             case _:
                 raise NotImplementedError(f"no TLA+ for {term.decl().name()}")
 
-    def _named(self, name: str, operands: Sequence[str]) -> str:
-        inside = ", ".join(operands)
+    def _named(self, term: Term, operands: Sequence[str]) -> str:
+        name = term.decl().name()
         if name in self.given:
             return self.given[name]
-        if name == "address":
-            return f"{inside}.address"
-        if name in _FACTS:
-            return f"{_FACTS[name]}(views', {inside})"
-        if name in FUNCTIONS:
-            return f"{_operator(name)}({inside})"
-        if name in _CHOSEN:
-            return _CHOSEN[name].format(*operands)
-        if name in (str(each) for each in (A, T, W, N)):
-            return "n" if name == str(N) else name
-        if name == "listens":
-            return name
-        if name == "by":
-            return "act'.event.sender"
-        raise NotImplementedError(f"no TLA+ for {name}")
+        is_named = name in self.words.names
+        among = self.words.among.get(name.partition("!")[0])
+        word = re.sub(r"\W", "_", name)
+        if among is not None or not (operands or is_named):
+            self.free[word] = among or self.words.sets[term.sort()]
+        if is_named:
+            return self.words.names[name].format(*operands)
+        if not operands:
+            return word
+        if name not in self.words.functions:
+            raise NotImplementedError(f"no TLA+ for {name}")
+        return f"{_operator(name)}({', '.join(operands)})"

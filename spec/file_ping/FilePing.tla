@@ -142,12 +142,12 @@ RecordsRead(s, e) ==
 \* FPG-08. A member in a view names its coordinator.
 GetMbrsReqReceived(s, e) ==
     LET defers == LearnOfAsker /\ e.message.starting /\ IsSenior(e.sender, s.member)
-    IN CASE s.phase = "in_view" -> Handled(s, <<Datagram(e.sender, GetMbrsRsp(Head(s.members)))>>)
-         [] s.phase = "joining" /\ NameTarget -> Handled(s, <<Datagram(e.sender, GetMbrsRsp(s.target))>>)
-         [] s.phase \in {"starting", "joining"} /\ DeferToSenior ->
+    IN IF s.phase = "in_view" THEN Handled(s, <<Datagram(e.sender, GetMbrsRsp(Head(s.members)))>>)
+       ELSE IF s.phase = "joining" /\ NameTarget THEN Handled(s, <<Datagram(e.sender, GetMbrsRsp(s.target))>>)
+       ELSE IF s.phase \in {"starting", "joining"} /\ DeferToSenior THEN
                 Handled([s EXCEPT !.seniors = IF defers /\ s.phase = "starting" THEN @ \cup {e.sender} ELSE @],
                         <<Datagram(e.sender, GetMbrsRsp(NoCoordinator))>>)
-         [] OTHER -> Ignored(s)
+       ELSE Ignored(s)
 
 GetMbrsRspReceived(s, e) ==
     LET c == e.message.coordinator
@@ -181,8 +181,8 @@ LookTimeout(s, e) ==
 ViewInstalled(s, e) ==
     LET now == MembersOf(e.view)
         before == MembersOf([members |-> s.members])
-        removed == CASE Head(e.view.members) # s.member -> {}
-                     [] RemoveWhom = "excluded" -> before \ now
+        removed == IF Head(e.view.members) # s.member THEN {} ELSE
+                   CASE RemoveWhom = "excluded" -> before \ now
                      [] RemoveWhom = "outside" -> {Addresses[i] : i \in DOMAIN Addresses} \ now
                      [] OTHER -> {}
         timer == IF s.phase # "in_view" /\ s.look = "no" THEN <<LookTimer>> ELSE <<>>

@@ -349,10 +349,11 @@ BlockReturned(s, e) ==
        ELSE IF IsFree(s) THEN Ending(Free(back))
        ELSE Reporting(Unchanged([back EXCEPT !.latched = Latch \/ @]))
 
-\* A target has a count and a holder for each member of the view.
+\* A target has a count and a holder for each member of the view. This member is no holder of what it lacks: the layer
+\* below would refuse to fetch from it, and take the peer's mistake for a mistake of this layer.
 IsReachable(s, target, holders) ==
     /\ DOMAIN target = Members(s) /\ DOMAIN holders = Members(s)
-    /\ \A x \in DOMAIN holders : holders[x] \in Members(s)
+    /\ \A x \in DOMAIN holders : holders[x] \in Members(s) /\ (holders[x] = s.member => s.delivered[x] >= target[x])
 
 \* FST-14, AMB-61: the member fetches missing messages through the layer below. A request of a queued requester is
 \* queued, too.

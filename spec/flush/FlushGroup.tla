@@ -770,6 +770,10 @@ Misuse(m) ==
         \cup {[type |-> "FlushCompletedReceived", sender |-> x,
                message |-> FlushCompleted(s.view.id, s.run.round, NoVector)] : x \in s.run.want}
         \cup {[type |-> "Resume", asker |-> x] : x \in {ForViews, ForState} \ s.wants}
+        \cup (IF ~InView(s) THEN {} ELSE
+                {[type |-> "ReconcileReceived", sender |-> CoordinatorOf(s.view),
+                  message |-> ReconcileMessage(s.view.id, 9, [x \in Members(s) |-> s.delivered[x] + 1],
+                                               [x \in Members(s) |-> m])]})
         \cup (IF app[m] = "handler" THEN {} ELSE {[type |-> "BlockReturned"]})
         \cup (IF InView(s) THEN {} ELSE
                 {[type |-> "SendRequested", payload |-> 9], [type |-> "Suspend", asker |-> ForState]})

@@ -450,8 +450,14 @@ Refuses(s, e) ==
     /\ "message" \in DOMAIN e
     /\ IF e.message.type \in OfMerging THEN M!IsMalformed(s, e) ELSE G!IsMalformed(s, e)
 
+\* Events that a member ignores once it has left.
+OfMergingAlone == {"MergeViewReceived", "DiscoverTimeout", "MergeReqReceived", "CancelMergeReceived", "MergeRspReceived",
+                   "InstallMergeViewReceived", "MergeTimeout"}
+
 Step(s, e) ==
-    IF Refuses(s, e) THEN RemoteError(s) ELSE
+    IF Refuses(s, e) THEN RemoteError(s)
+    ELSE IF s.gms.gone /\ e.type \in OfMergingAlone THEN Ignored(s)
+    ELSE
     CASE e.type = "QueryReceived" -> QueryReceived(s, e)
       [] e.type = "ProbeReceived" -> ProbeReceived(s, e)
       [] e.type = "LeaveReqReceived" -> LeaveReqReceived(s, e)
@@ -467,7 +473,6 @@ Step(s, e) ==
       [] e.type = "NewViewReceived" -> NewViewReceived(s, e)
       [] e.type = "JoinRspReceived" -> JoinRspReceived(s, e)
       [] e.type = "ViewAckReceived" -> ViewAckReceived(s, e)
-      [] s.gms.gone -> Ignored(s)
       [] e.type = "MergeViewReceived" -> MergeViewReceived(s, e)
       [] e.type = "DiscoverTimeout" -> DiscoverTimeout(s, e)
       [] e.type = "MergeReqReceived" -> MergeReqReceived(s, e)

@@ -343,9 +343,8 @@ ViewInstalled(s, e) ==
     ELSE IF e.view.id.counter <= s.view.id.counter THEN Ignored(s)
     ELSE
     LET first == ~Joined(s)
-        again == CASE first -> FALSE
-                   [] ~ResendBeforeNew -> FALSE
-                   [] ResendOn = "every_view" -> TRUE
+        again == IF first \/ ~ResendBeforeNew THEN FALSE ELSE
+                 CASE ResendOn = "every_view" -> TRUE
                    [] ResendOn = "coordinator_change" -> CoordinatorOf(e.view) # CoordinatorOf(s.view)
                    [] ResendOn = "coordinator_gone" -> CoordinatorOf(s.view) \notin MembersOf(e.view)
                    [] ResendOn = "never" -> FALSE

@@ -17,7 +17,7 @@
 (* VirtualSynchrony: Sending View Delivery, Fifo and LeavesWithCut; of        *)
 (* ReliableUnicast: fifo. SEQUENCER hears of no suspicion.                    *)
 (******************************************************************************)
-EXTENDS SequencerClaims
+EXTENDS SequencerClaims, ViewsAsRead
 
 -----------------------------------------------------------------------------
 (* Vocabulary. As in StableInductive, the solver knows the names alone, and reads "x \in Member" as any incarnation. *)
@@ -324,25 +324,16 @@ InScope ==
 \* For TLC.
 ForestAndInvariant == InScope => Forest /\ Inductive /\ BeyondTheCut /\ ToComeIsHigher /\ OnePlace /\ NumberedTotalOrder /\ NumberedAgreement /\ DeliveredOnce
 -----------------------------------------------------------------------------
-(* For TLC: the state as the solver has it. Its members are incarnations,     *)
-(* present and former. `vs`: views, for their properties do not change, and a *)
-(* step may be the first to install one.                                      *)
+(* For TLC: the state as the solver has it (ViewsAsRead).                     *)
 
-Incarnations == UNION {{[address |-> m, life |-> i] : i \in 0 .. life[m]} : m \in Member}
 IsPresent(x) == x.life = life[x.address]
-Present == {x \in Incarnations : IsPresent(x)}
 NumbersSoFar == {0} \cup UNION {1 .. 1 + sent[m] : m \in Member}
 
-LifeIn(vs, v, x) == v \in DOMAIN vs /\ Has(vs[v], x.address, x.life)
-OccupantIn(vs, v, m) ==
-    IF v \in DOMAIN vs /\ m \in DOMAIN vs[v].lives THEN [address |-> m, life |-> vs[v].lives[m]] ELSE [address |-> "", life |-> 0]
 LeaderIn(vs, v) == OccupantIn(vs, v, IF v \in DOMAIN vs THEN CoordinatorOf(vs[v]) ELSE "")
 FollowsIn(vs, v) == v \in DOMAIN vs /\ vs[v].preds # {}
 ParentIn(vs, v) == IF FollowsIn(vs, v) THEN CHOOSE u \in vs[v].preds : TRUE ELSE 0
 RECURSIVE BeforeIn(_, _, _)
 BeforeIn(vs, u, v) == u = v \/ (u < v /\ FollowsIn(vs, v) /\ BeforeIn(vs, u, ParentIn(vs, v)))
-CounterIn(vs, v) == IF v \in DOMAIN vs THEN vs[v].id.counter ELSE 0
-CreatorIn(vs, v) == IF v \in DOMAIN vs THEN vs[v].id.creator ELSE ""
 
 \* The message is multicast n of this incarnation, of view v. (An incarnation joins with one view: the address there
 \* stands for this incarnation.)
@@ -350,20 +341,19 @@ IsOfLife(x, s, v, n) ==
     /\ x.type # "PLAIN" /\ x.view_id = views[v].id /\ x.tag.sender = s.address /\ x.tag.seqno = n
     /\ \E k \in DOMAIN views : views[k].id = x.tag.epoch /\ Has(views[k], s.address, s.life)
 
-ViewNumber(id) == IF \E v \in DOMAIN views : views[v].id = id THEN CHOOSE v \in DOMAIN views : views[v].id = id ELSE 0
 JoinedWith(x) == {v \in DOMAIN views : Has(views[v], x.address, x.life) /\ x.address \in views[v].joins}
 
 BegunNow(x) == IsPresent(x) /\ Begun(x.address)
 InstalledNow(x) == IF IsPresent(x) THEN installed[x.address] ELSE 0
 BeganNow(x) ==
-    IF IsPresent(x) THEN ViewNumber(local[x.address].epoch)
+    IF IsPresent(x) THEN NumberIn(views, local[x.address].epoch)
     ELSE IF JoinedWith(x) = {} THEN 0 ELSE CHOOSE v \in JoinedWith(x) : TRUE
 TookNow(x, v) == IsPresent(x) /\ Took(x.address, v)
 UpNow(x) == IsPresent(x) /\ x.address \in up
 SeqnoNow(x) == IF IsPresent(x) THEN local[x.address].seqno ELSE 0
 TableNow(x, n) == IsPresent(x) /\ InTable(x.address, n)
 KnownNow(x, m) == IsPresent(x) /\ m \in DOMAIN local[x.address].received_table
-KnownInNow(x, m) == IF KnownNow(x, m) THEN ViewNumber(local[x.address].received_table[m].epoch) ELSE 0
+KnownInNow(x, m) == IF KnownNow(x, m) THEN NumberIn(views, local[x.address].received_table[m].epoch) ELSE 0
 HighestNow(x, m) == IF KnownNow(x, m) THEN local[x.address].received_table[m].seqno ELSE 0
 HeldNow(r, s, v, n) ==
     /\ IsPresent(r) /\ v \in DOMAIN views
@@ -384,9 +374,4 @@ TurnNow(x, v, s, n) ==
         at == {i \in DOMAIN aux_delivered[x.address] : aux_delivered[x.address][i] = <<s.address, LogNow(v)[p].payload, v>>}
     IN IF ~IsPresent(x) \/ aux_delivered[x.address] = <<>> \/ p = 0 \/ at = {} THEN 0 ELSE CHOOSE i \in at : \A j \in at : i <= j
 TurnsNow(x) == IF IsPresent(x) THEN Turns(x.address) ELSE 0
-
-\* Decided views do not change, and each step decides at most one.
-ViewsOnlyGrow ==
-    /\ \A v \in DOMAIN views : v \in DOMAIN views' /\ views'[v] = views[v]
-    /\ Len(views') <= Len(views) + 1
 =============================================================================

@@ -26,7 +26,7 @@
 (* that Forest gives them. An action is read as a condition on the values     *)
 (* before and after. The rest is read as it stands.                           *)
 (******************************************************************************)
-EXTENDS StableClaims
+EXTENDS StableClaims, ViewsAsRead
 
 -----------------------------------------------------------------------------
 (* Vocabulary *)
@@ -503,57 +503,62 @@ MisuseStep(a) ==
     /\ OnlyPurges(a)
 
 -----------------------------------------------------------------------------
-(* For TLC: each step of the group is one of these. *)
+(* For TLC: the state as the solver has it (ViewsAsRead).                     *)
 
-\* The solver's frame condition: all else is unchanged, except by the step.
-OthersUnchanged(a) ==
-    /\ \A x \in Member \ {a} : local'[x] = local[x] /\ rm'[x] = rm[x] /\ installed'[x] = installed[x]
-    /\ \A v \in DOMAIN views : v \in DOMAIN views' /\ views'[v] = views[v]
-    /\ life' = life
+IsPresent(x) == x.life = life[x.address]
 
-\* The member took Step, and the network has what it sent.
-TookStep(a) ==
-    /\ local'[a] = Step(local[a], act'.event).state
-    /\ act'.effects = Step(local[a], act'.event).effects
-    /\ network' = AfterStep(network, a, act'.consumed, act'.effects)
+JoinsIn(vs, v, x) == LifeIn(vs, v, x) /\ \A j \in vs[v].preds : ~LifeIn(vs, j, x)
+ParentIn(vs, v, x) ==
+    LET from == IF v \in DOMAIN vs THEN {j \in vs[v].preds : LifeIn(vs, j, x)} ELSE {}
+    IN IF from = {} THEN 0 ELSE CHOOSE j \in from : TRUE
+PrecedesIn(vs, u, v) == v \in DOMAIN vs /\ u \in vs[v].preds
+FollowsOtherIn(vs, v, x) == v \in DOMAIN vs /\ \E j \in vs[v].preds : ~LifeIn(vs, j, x)
+RECURSIVE AlongIn(_, _, _, _, _)
+AlongIn(vs, x, y, u, v) ==
+    /\ LifeIn(vs, v, x) /\ LifeIn(vs, v, y)
+    /\ u = v \/ (u < v /\ \E j \in vs[v].preds : AlongIn(vs, x, y, u, j))
+RECURSIVE CarriedIn(_, _, _, _, _)
+CarriedIn(vs, x, s, u, v) ==
+    /\ LifeIn(vs, v, x) /\ LifeIn(vs, v, s)
+    /\ \/ u = v
+       \/ /\ u < v
+          /\ \E j \in vs[v].preds :
+                LifeIn(vs, j, x) /\ (CarriedIn(vs, x, s, u, j) \/ (JoinsIn(vs, v, s) /\ AlongIn(vs, x, x, u, j)))
 
-\* A view that is decided with this step: no view follows it, no message names it.
-DecidedFirst(w) ==
-    w \notin DOMAIN views =>
-        /\ views' = Append(views, views'[w])
-        /\ \A p \in network : p.message.view_id # views'[w].id
+By(p) == [address |-> p.by, life |-> p.by_life]
+To(p) == [address |-> p.to, life |-> p.to_life]
+WaitsIn(p, v) == v \in DOMAIN views /\ Waits(p, v)
+TellsIn(p, s, v) == LifeIn(views, v, s) /\ JoinDigest!TellsOf(p, s.address, v)
+SenderIn(vs, p) == OccupantIn(vs, NumberIn(vs, p.message.view_id), p.sender)
 
-Installed(a) ==
-    \E w \in {installed'[a]} \ {0} :
-        /\ DecidedFirst(w)
-        /\ \/ InstallViewStep(a, w)
-           \/ BeginStep(a, w) /\ promises' = promises
-           \/ JoinStep(a, w)
+BegunNow(x) == IsPresent(x) /\ Begun(x.address)
+InstalledNow(x) == IF IsPresent(x) THEN installed[x.address] ELSE 0
+UpNow(x) == IsPresent(x) /\ x.address \in up
+HeardFromNow(x, m) == IsPresent(x) /\ m \in local[x.address].heard_from
+PendingNow(x) == IsPresent(x) /\ local[x.address].pending
+ReceivedBytesNow(x) == IF IsPresent(x) THEN local[x.address].received_bytes ELSE 0
+PromisedNow(x, m) == IsPresent(x) /\ m \in local[x.address].promised
+OpenNow(p) == p \in promises
+SentVotesNow(p) == p \in Votes(network)
+SentAnnouncementsNow(p) == p \in Announcements(network)
 
-InPlace(a) ==
-    /\ installed' = installed /\ views' = views
-    /\ \/ \E c \in Member, p \in promises' : PromiseDigestStep(a, c, p)
-       \/ \E p \in promises : WithdrawPromiseStep(a, p)
-       \/ /\ promises' = promises
-          /\ \/ act'.event.type = "MessageReceived" /\ DataArrivesStep(a)
-             \/ StableTimeoutFiresStep(a)
-             \/ StabilityTimeoutFiresStep(a)
-             \/ \E p \in Votes(network) : ReceiveStableStep(a, p)
-             \/ \E p \in Announcements(network) : ReceiveStabilityStep(a, p)
-             \/ \E c \in Member : AdmittedElsewhereStep(a, c)
-             \/ MisuseStep(a)
+\* Vectors and windows: of the members of the view that is installed.
+HasEntry(x, m) == BegunNow(x) /\ m \in DOMAIN views[installed[x.address]].lives
+Entry(vector, m) == IF m \in DOMAIN vector THEN vector[m] ELSE Nothing
+VoteNow(x, m) == IF HasEntry(x, m) THEN local[x.address].vote[m] ELSE Nothing
+MinimumNow(x, m) == IF HasEntry(x, m) THEN local[x.address].minimum[m] ELSE Nothing
+WindowNow(x, m) == IF HasEntry(x, m) THEN rm[x.address][m] ELSE Window(Nothing)
+DeliveredNow(x, m) == WindowNow(x, m).delivered
+PurgedNow(x, m) == WindowNow(x, m).purged
+LowNow(x, m) == WindowNow(x, m).low
+ReceivedNow(x, m) == IF HasEntry(x, m) THEN Received(DigestOf(rm[x.address]))[m] ELSE Nothing
+AheadNow(x, m, n) == n \in WindowNow(x, m).ahead
+SeqnosAhead == UNION {UNION {rm[x][s].ahead : s \in DOMAIN rm[x]} : x \in Member}
 
-\* Crashes, losses and restarts: no other member's state changes, and a new incarnation has nothing.
-Elsewhere(a) ==
-    /\ \A x \in Member : (life'[x] = life[x] => installed'[x] = installed[x] /\ local'[x] = local[x] /\ rm'[x] = rm[x])
-    /\ \A x \in Member : (life'[x] # life[x] => life'[x] > life[x] /\ installed'[x] = 0)
-    /\ views' = views /\ promises' = promises /\ network' \subseteq network
-
-InScopeStep ==
-    (InScope /\ InScope') =>
-        \E a \in {act'.member} :
-            IF act'.outcome = "none" THEN Elsewhere(a)
-            ELSE OthersUnchanged(a) /\ TookStep(a) /\ (InPlace(a) \/ Installed(a))
-
-EachStepIsRead == [][InScopeStep]_vars
+\* The highest vote of an incarnation.
+CastNow(x, v, m) ==
+    LET on == {p.message.digest[m] : p \in
+                {q \in Votes(network) : /\ q.sender = x.address /\ NumberIn(views, q.message.view_id) = v
+                                        /\ m \in DOMAIN q.message.digest}}
+    IN IF on = {} \/ ~LifeIn(views, v, x) THEN Nothing ELSE CHOOSE n \in on : \A i \in on : i <= n
 =============================================================================

@@ -144,11 +144,11 @@ ToyCalls(i, type) ==
       [] type = "Send" -> IF i = 1 THEN "none" ELSE "UnicastRequested"
 
 ToyEventOf(i, message) ==
-    CASE "type" \notin DOMAIN message -> "none"    \* A payload of the application, or a message within another.
-      [] i = 1 /\ message.type = "NOTE" -> "NoteReceived"
-      [] i = 2 /\ message.type = "SEALED" -> "SealedReceived"
-      [] i = 3 /\ message.type = "COPY" -> "CopyReceived"
-      [] OTHER -> "none"
+    IF "type" \notin DOMAIN message THEN "none"    \* A payload of the application, or a message within another.
+    ELSE CASE i = 1 /\ message.type = "NOTE" -> "NoteReceived"
+           [] i = 2 /\ message.type = "SEALED" -> "SealedReceived"
+           [] i = 3 /\ message.type = "COPY" -> "CopyReceived"
+           [] OTHER -> "none"
 
 Again(number) == [type |-> "AgainTimeout", number |-> number]
 ToyTimeouts(i) ==

@@ -249,6 +249,17 @@ def test_a_target_of_other_members_is_refused() -> None:
     is_refused(step, frozen("C"), question, RemoteProtocolError, reason)
 
 
+def test_a_member_is_no_holder_of_what_it_lacks() -> None:
+    """The layer below refuses `Fetch` from the member itself: that would be a peer's mistake taken for ours."""
+    holders = flush.Holders((("A", "A"), ("B", "C"), ("C", "A"), ("D", "A"), ("E", "A")))
+    target = Vector.of(A=3, B=2, C=0, D=9, E=2)
+    question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, target, holders))
+    reason = "RECONCILE: it names this member as the holder of what it lacks"
+    is_refused(step, frozen("C"), question, RemoteProtocolError, reason)
+    reached = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, DELIVERED, holders))
+    assert [Send("A", completed(2, DELIVERED))] == run(frozen("C"), reached)[1]
+
+
 def test_who_is_asked_anew_reports_where_it_is() -> None:
     """FCR-04: the target of a dead requester is void; what came on the way to it is not."""
     target = Vector.of(A=3, B=2, C=0, D=9, E=3)

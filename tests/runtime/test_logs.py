@@ -23,6 +23,7 @@ from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.deciding import decide
 from groupcomm_field.logs.replaying import Life, replayed
 from groupcomm_runtime import Settings
+from groupcomm_runtime.layers import LAYERS
 from groupcomm_runtime.logs import digest
 from tests.runtime.conversing import KEY
 
@@ -240,6 +241,7 @@ def test_tlc_decides_the_steps_and_notices_a_core_that_differs(
     (right,) = decide(ROOT, some, 40, layers=["unicast"])
     assert () == right.differences
     assert right.decided > 20
+    assert right.steps == some[0].taken[list(LAYERS).index("unicast")] > right.decided
     (found,) = decide(ROOT, some, 40, layers=["file_ping"])
     assert () == found.differences
     assert found.decided > 5

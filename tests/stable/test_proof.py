@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -13,7 +14,7 @@ from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.models.manifest import find_root, load
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.table import StepTable, Tables
-from groupcomm_conformance.tla.tree import Definitions
+from groupcomm_conformance.tla.tree import Apply, Definitions
 from groupcomm_conformance.tla.values import Fn
 from groupcomm_conformance.tlc.run import run
 
@@ -30,6 +31,7 @@ pytestmark = pytest.mark.prove
 
 ROOT = find_root()
 MANIFEST = load(ROOT, "stable")
+WRITTEN = stable.theory_of(MANIFEST).written()
 ADDRESSES = ("A", "B", "C", "D", "Z", "")
 VECTORS = ("vote", "minimum", "digest")
 
@@ -115,6 +117,18 @@ def test_every_ablation_has_a_small_group_in_which_its_obligation_fails() -> Non
     assert [proving.prove(each).follows for each in whole] == [True] * len(whole)
     assert not any(proving.refuted(each) for each in whole)
     assert any(proving.refuted(each) for each in without)
+
+
+def test_each_clause_of_the_invariant_has_an_ablation_that_opens_an_obligation() -> None:
+    """All but two clauses of which none is known, and four that say that a view is decided.
+
+    To the solver all views are, but for one that is decided next.
+    """
+    theory = stable.theory_of(MANIFEST)
+    of_views = {"KnownViews", "Guards/among", "PromisersAreGuarded/among", "PurgedIsAgreed/among"}
+    clauses = {each.name for each in theory.clauses("Inductive", theory.settled())}
+    unbroken = {"CastByMembers", "CastByMembers/On"}
+    assert clauses - {each.clause for each in OF_STABLE} == of_views | unbroken
 
 
 def test_a_counterexample_to_induction_is_drawn_up_to_the_clause_that_is_false() -> None:
@@ -204,12 +218,12 @@ def test_an_ablation_of_text_that_is_not_there_is_refused() -> None:
 def test_tlc_finds_a_state_outside_the_invariant() -> None:
     model = MANIFEST.model("vote_held_two_rounds")
     loose = evolve(model, constants={**model.constants, "HoldVote": "never"})
-    assert searching.search(MANIFEST, loose).violated == "ForestAndInvariant"
+    assert searching.search(MANIFEST, loose, WRITTEN).violated == "ForestAndInvariant"
 
 
 @pytest.mark.parametrize("name", ["without_joins_once", "without_excluded_first"])
 def test_tlc_finds_views_that_are_not_as_the_proof_takes_them(name: str) -> None:
-    found = searching.search(MANIFEST, MANIFEST.model(name))
+    found = searching.search(MANIFEST, MANIFEST.model(name), WRITTEN)
     assert (found.violated, found.distinct < 100) == ("ForestAndInvariant", True)
 
 
@@ -268,12 +282,98 @@ def test_where_views_merge_the_claims_need_disjoint_views_and_a_sender_that_stay
 def test_tlc_finds_a_step_that_the_solver_was_not_told_of() -> None:
     model = MANIFEST.model("receives_behind_gap")
     more = evolve(model, constants={**model.constants, "PromisedBy": "<- ReceivedBy"})
-    assert searching.search(MANIFEST, more).violated == "EachStepIsRead"
+    assert searching.search(MANIFEST, more, WRITTEN).violated == "EachStepIsRead"
 
 
 def test_a_joiner_begins_from_a_promiser_whose_life_is_over() -> None:
     # (The smaller models, which `prove` searches, have no such step.)
-    assert searching.search(MANIFEST, MANIFEST.model("promise_chain")).violated is None
+    assert searching.search(MANIFEST, MANIFEST.model("promise_chain"), WRITTEN).violated is None
+
+
+NEVER = z3.BoolVal(val=False)
+
+
+def starts_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    initial = stable.Theory.initial
+    monkeypatch.setattr(stable.Theory, "initial", lambda theory: [*initial(theory), NEVER])
+
+
+def decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    decisions = stable.Theory.decisions
+
+    def never(theory: stable.Theory) -> list[tuple[vocabulary.Action, vocabulary.State]]:
+        return [(evolve(each, requires=(*each.requires, NEVER)), now) for each, now in decisions(theory)]
+
+    monkeypatch.setattr(stable.Theory, "decisions", never)
+
+
+def joins_beside_first_views(monkeypatch: pytest.MonkeyPatch) -> None:
+    actions, u = stable.Theory.actions, z3.Const("u", vocabulary.VIEW)
+
+    def narrowed(theory: stable.Theory) -> Iterator[vocabulary.Action]:
+        for each in actions(theory):
+            if each.name == "JoinStep":
+                first = z3.Implies(
+                    vocabulary.precedes(u, z3.Const("w_1", vocabulary.VIEW)), vocabulary.is_first(u)
+                )
+                yield evolve(each, requires=(*each.requires, z3.ForAll([u], first)))
+            else:
+                yield each
+
+    monkeypatch.setattr(stable.Theory, "actions", narrowed)
+
+
+def swaps_an_if(monkeypatch: pytest.MonkeyPatch) -> None:
+    choice = Logic.choice
+
+    def swapped(logic: Logic, test: Any, then: Any, other: Any) -> Any:  # noqa: ANN401 - of any type
+        return (
+            choice(logic, test, then, other) if isinstance(test, bool) else choice(logic, test, other, then)
+        )
+
+    monkeypatch.setattr(Logic, "choice", swapped)
+
+
+@pytest.mark.parametrize(
+    ("breaks", "model", "violated"),
+    [
+        (starts_nowhere, "pair_small", "InitIsRead"),
+        (decides_nothing, "join_small", "EachStepIsRead"),
+        (joins_beside_first_views, "promise_chain", "EachStepIsRead"),
+        (swaps_an_if, "pair_small", "EachStepIsRead"),
+    ],
+)
+def test_tlc_finds_that_the_solver_was_told_too_little(
+    breaks: Callable[[pytest.MonkeyPatch], None], model: str, violated: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    breaks(monkeypatch)
+    narrow = stable.theory_of(MANIFEST).written()
+    assert searching.search(MANIFEST, MANIFEST.model(model), narrow).violated == violated
+
+
+@pytest.mark.parametrize(("breaks", "named"), [(starts_nowhere, "Init"), (decides_nothing, "DecideStep")])
+def test_a_start_or_decision_that_cannot_be_is_named(
+    breaks: Callable[[pytest.MonkeyPatch], None], named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    breaks(monkeypatch)
+    assert next(proving.impossible(stable.theory_of(MANIFEST))) == named
+
+
+def test_an_obligation_that_goes_missing_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = Reader._clauses  # noqa: SLF001 - the reader is broken here
+
+    def shortened(reader: Reader, node: Any, *rest: Any) -> Any:  # noqa: ANN401 - of any type
+        if isinstance(node, Apply) and node.operator.text == "$ConjList" and len(node.operands) > 4:
+            node = evolve(node, operands=node.operands[:-1])
+        return parts(reader, node, *rest)
+
+    listed = (MANIFEST.folder / "obligations.txt").read_text(encoding="utf-8")
+    assert proving.listed(list(proving.obligations(stable.theory_of(MANIFEST)))) == listed
+    monkeypatch.setattr(Reader, "_clauses", shortened)
+    fewer = proving.listed(list(proving.obligations(stable.theory_of(MANIFEST))))
+    assert fewer != listed
+    assert "PurgedIsAgreed" not in fewer
+    assert any(line.endswith("PurgedIsAgreed") for line in proving.difference(listed, fewer))
 
 
 def test_a_merged_view_can_be_installed_under_the_invariant() -> None:

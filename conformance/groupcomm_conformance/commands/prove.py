@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.models.manifest import Manifest, Model, UnknownNameError, find_root, load
 
 from . import console
@@ -26,6 +27,7 @@ PROVED = ("stable", "sequencer")
 """The protocols that have an inductive invariant."""
 
 _LARGEST = 1000
+_LISTED = "obligations.txt"
 _SOLVERS = ("z3", "cvc5")
 _CONFIRM = ("part", "all")
 
@@ -65,18 +67,22 @@ def command(
             help="The obligations that cvc5 has to confirm: a fixed part (docs/proof.md says which), or all.",
         ),
     ] = _CONFIRM[0],
+    recording: Annotated[
+        bool, typer.Option("--record", help=f"Write the list of all obligations into {_LISTED}.")
+    ] = False,
     unicode: Unicode = False,
     as_json: AsJson = False,
 ) -> None:
     """Prove STABLE's, or SEQUENCER's, claims in groups of any size.
 
     z3, an SMT solver, is asked whether the invariant of StableInductive (SequencerInductive) holds at the
-    start, is kept by every step, and implies the claims. It is also asked whether every step can happen, and
-    whether each ablation makes an obligation fail. cvc5, another solver, has to confirm a fixed part of the
-    obligations, with `--confirm all` each of them: an answer "unknown" does not confirm it.
-    Then TLC searches the smaller models for a state outside the invariant, or a step that the solver was not
-    given. With --step or --clause only these obligations are judged, by both solvers. Needs both solvers,
-    which `make prove` installs.
+    start, is kept by every step, and implies the claims. It is also asked whether the start and every step
+    can happen, and whether each ablation makes an obligation fail. cvc5, another solver, has to confirm a
+    fixed part of the obligations, with `--confirm all` each of them: an answer "unknown" does not confirm it.
+    The obligations have to be those that obligations.txt lists.
+    Then TLC searches the smaller models for a start or step that the solver was not given, or a state outside
+    the invariant. With --step or --clause only these obligations are judged, by both solvers. Needs both
+    solvers, which `make prove` installs.
 
     An obligation that fails in a small group is drawn as a chart: a state with the invariant, a step, and the
     clause that is then false. --without draws those of an ablation, and judges nothing else.
@@ -117,7 +123,13 @@ def command(
                 for each, failed in zip(theory.ablations, fails, strict=True)
             ]
         found["impossible"] = list(proving.impossible(theory))
-        ok = not found["impossible"] and all(each["fails"] for each in found["ablations"])
+        listed = manifest.folder / _LISTED
+        if recording:
+            listed.write_text(proving.listed(asked), encoding="utf-8")
+        found["unlisted"] = list(proving.difference(read_text(listed), proving.listed(asked)))
+        ok = not (found["impossible"] or found["unlisted"]) and all(
+            each["fails"] for each in found["ablations"]
+        )
         typer.echo("ablations judged; TLC searches models", err=True)
     else:
         judged = _told(judging.judge(each, confirm=True) for each in asked)
@@ -136,7 +148,7 @@ def command(
     ok = ok and not found["open"] and not found["unconfirmed"]
     found["cpu_seconds"] = round(sum(os.times()[:4]) - began, 1)
     if whole_proof:
-        found["models"] = _searched(manifest, theory.steps(), _LARGEST if states is None else states)
+        found["models"] = _searched(manifest, theory.written(), _LARGEST if states is None else states)
         ok = ok and all(each["violated"] is None for each in found["models"])
     if as_json:
         typer.echo(json.dumps(found, indent=2))
@@ -195,11 +207,11 @@ def _draw_ablations(manifest: Manifest, name: str, *, unicode: bool, as_json: bo
     raise typer.Exit(verdict(ok=all(drawn["chart"] for drawn in found)))
 
 
-def _searched(manifest: Manifest, steps: str, states: int) -> list[dict[str, Any]]:
+def _searched(manifest: Manifest, written: str, states: int) -> list[dict[str, Any]]:
     from groupcomm_proof.searching import Searched, search, searchable  # noqa: PLC0415 - an extra
 
     def searched(model: Model) -> Searched:
-        found = search(manifest, model, steps)
+        found = search(manifest, model, written)
         typer.echo(f"  {model.name}: {found.distinct:,} states searched", err=True)
         return found
 
@@ -217,6 +229,8 @@ def _tell(found: dict[str, Any]) -> None:
             typer.echo(line)
     for each in found["unconfirmed"]:
         typer.echo(f"NOT CONFIRMED: {each['step']}: {each['clause']}: cvc5 says {each['answer']}")
+    for line in found.get("unlisted", ()):
+        typer.echo(f"NOT AS LISTED in {_LISTED}: {line}")
     for name in found.get("impossible", ()):
         typer.echo(f"IMPOSSIBLE: {name}: it cannot happen, so what is proved of it says nothing")
     for each in found.get("ablations", ()):

@@ -296,8 +296,8 @@ func isReachable(s State, target Vector, holders map[string]string) bool {
 	if !group.Is(target, s.members()) || !group.Is(holders, s.members()) {
 		return false
 	}
-	for _, holder := range holders {
-		if !s.isMember(holder) {
+	for x, holder := range holders {
+		if !s.isMember(holder) || holder == s.Member && s.Delivered[x] < target[x] {
 			return false
 		}
 	}
