@@ -29,7 +29,7 @@ SIMULATED: Final = {
     10: (4_000, (2, 3, 4, 6)),
     100: (1_000, (3, 5, 7, 10)),
     1_000: (200, (5, 7, 8, 10)),
-    10_000: (60, (8, 10, 12, 14)),
+    10_000: (30, (10, 12, 14)),
 }
 """Members: runs, and fanouts."""
 _Z: Final = 2.58  # an interval of 99 %
@@ -157,15 +157,16 @@ def large(members: int) -> Iterator[tuple[int, float, float, float, str]]:
 _HEAD: Final = """\
 # How probable a gossip is
 
-With the gossip of the first note (PBCAST) nothing is certain: a member may never hear of a gossip, and of those
-that hear of it hardly any purges ([errata](errata/note_gossip.md)). How probable is it that one gossip reaches all
-members? Written by `python bench/gossip.py`; do not edit it.
+With the gossip of the first note (PBCAST) nothing is certain: a member may never hear of a gossip, and of
+those that hear of it hardly any purges ([errata](errata/note_gossip.md)). How probable is it that one
+gossip reaches all members? Written by `python bench/gossip.py`; do not edit it.
 
-Gossip goes in hops, no copy is lost, and no member crashes. The third column is the probability that the gossip
-reaches all. It is exact where the chain of all lists can be computed (up to five members). In larger groups it is
-simulated, with a seed and Wilson's interval of 99 %. The formula is that of epidemics, for receivers drawn
-from all members: `exp(-n exp(-f x))` with `x = 1 - exp(-f x)`. The note draws them from a list, so small groups do
-better than the formula. The last column is the probability that at least one member purges.
+Gossip goes in hops, no copy is lost, and no member crashes. The third column is the probability that the
+gossip reaches all. It is exact where the chain of all lists can be computed (up to five members). In larger
+groups it is simulated, with a seed and Wilson's interval of 99 %. The formula is that of epidemics, for
+receivers drawn from all members: `exp(-n exp(-f x))` with `x = 1 - exp(-f x)`. The note draws them from a
+list, so small groups do better than the formula. The last column is the probability that at least one
+member purges.
 
 | members | fanout | reaches all | | formula | copies | purges |
 | ---: | ---: | ---: | --- | ---: | ---: | ---: |
@@ -173,10 +174,11 @@ better than the formula. The last column is the probability that at least one me
 _TAIL: Final = """
 ![Probability that a gossip reaches all members, by fanout](figures/gossip.svg)
 
-The fanout that is needed grows with the logarithm of the group, and the copies with members times fanout. The
-note's example, 30 % of the members, is 3,000 copies for each member at 10,000 members. With a fanout of one the
-gossip passes each member in turn, and the last one purges: certain without a loss, and lost with any. With two or more
-no member was seen to purge in any run: each copy's list has members that had the gossip from others (FLAW-21).
+The fanout that is needed grows with the logarithm of the group, and the copies with members times fanout.
+The note's example, 30 % of the members, is 3,000 copies for each member at 10,000 members. With a fanout of
+one the gossip passes each member in turn, and the last one purges: certain without a loss, and lost with
+any. With two or more no member was seen to purge in any run: each copy's list has members that had the
+gossip from others (FLAW-21).
 
 STABLE's votes have neither problem, as each member hears each vote ([stable](../spec/stable/README.md)).
 """
@@ -215,7 +217,7 @@ def figure(points: dict[int, list[tuple[int, float, float, float]]]) -> str:
         body.append(f'<text x="534" y="{63 + 22 * at}">{members:,} members</text>')
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 650 330" width="650" height="330" role="img" '
-        f'aria-label="{title}">\n<title>{title}: formula (lines), simulation with intervals (points)</title>\n'
+        f'aria-label="{title}">\n<title>{title}: formula (lines), simulated (points)</title>\n'
         "<style>text { fill: #1b1f24; font: 13px system-ui, sans-serif } .grid { stroke: #d8dee6 }</style>\n"
         '<rect width="650" height="330" rx="8" fill="#ffffff"/>\n'
     )
