@@ -24,7 +24,7 @@ FreedWhenDone == [][FreedWhenDoneStep]_vars
 \* ACK-18: no receiver passes over a message that the sender still keeps.
 NoSkipWhileKept == \A m \in Receivers : over[m] \cap kept = {}
 
-\* ACK-16: the sender gives nothing up where no message is lost and no receiver is deaf. (Two announcements, one loss.)
+\* ACK-16: the sender gives nothing up where it announces as often as copies are lost, and no receiver is deaf.
 NeverGivesUp == gave_up = {}
 
 \* ACK-21: no member outside the view is awaited.
