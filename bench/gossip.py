@@ -3,8 +3,8 @@
     python bench/gossip.py            # writes both, in some two minutes
 
 The rules are those of the note (`spec/note_gossip`), in hops: a member that handles a gossip for the first
-time strikes itself off the list of that copy, and sends it to `fanout` members drawn from the rest. What
-comes again is discarded. A member that finds the list empty purges.
+time strikes itself off the list of that copy, and sends it to `fanout` members drawn from the rest. A copy
+that comes again is discarded. A member that finds the list empty purges.
 
 `exact` computes probabilities as fractions, over all lists. `simulated` draws them, with a seed.
 `epidemic` is the formula of the field. It draws receivers from all members and not from a list, and is right
@@ -87,7 +87,7 @@ def simulated(members: int, fanout: int, runs: int, seed: int, loss: float = 0.0
     reached_all = reached = copies = purged = 0
     for _ in range(runs):
         seen, purges = {0}, False
-        active = [(0, frozenset({0}))]  # a member, and those that are off the list of its copy
+        active = [(0, frozenset({0}))]  # a member, and the members off the list of its copy
         while active:
             came: dict[int, list[frozenset[int]]] = {}
             for _, path in active:
@@ -157,9 +157,9 @@ def large(members: int) -> Iterator[tuple[int, float, float, float, str]]:
 _HEAD: Final = """\
 # How probable a gossip is
 
-With the gossip of the first note (PBCAST) nothing is certain: a member may never hear of a gossip, and of
-those that hear of it hardly any purges ([errata](errata/note_gossip.md)). How probable is it that one
-gossip reaches all members? Written by `python bench/gossip.py`; do not edit it.
+With the gossip of the first note (PBCAST) nothing is certain. A member may never hear of a gossip, and
+hardly any member purges ([errata](errata/note_gossip.md)). How probable is it that a gossip reaches all
+members? Written by `python bench/gossip.py`; do not edit it.
 
 Gossip goes in hops, no copy is lost, and no member crashes. The third column is the probability that the
 gossip reaches all. It is exact where the chain of all lists can be computed (up to five members). In larger
@@ -176,9 +176,9 @@ _TAIL: Final = """
 
 The fanout that is needed grows with the logarithm of the group, and the copies with members times fanout.
 The note's example, 30 % of the members, is 3,000 copies for each member at 10,000 members. With a fanout of
-one the gossip passes each member in turn, and the last one purges: certain without a loss, and lost with
-any. With two or more no member was seen to purge in any run: each copy's list has members that had the
-gossip from others (FLAW-21).
+1 the gossip passes each member in turn, and the last member purges: certain without a loss, and lost with
+any. With 2 or more no member was seen to purge in any run: each copy's list has members that had the gossip
+from others (FLAW-21).
 
 STABLE's votes have neither problem, as each member hears each vote ([stable](../spec/stable/README.md)).
 """

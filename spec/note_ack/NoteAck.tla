@@ -97,7 +97,7 @@ Out(s) ==
 
 IsFull(s) == Credit > 0 /\ Cardinality(DOMAIN s.pending) >= Credit
 
-\* What is held back goes out, as far as there is credit.
+\* Messages that are held back go out, as far as there is credit.
 RECURSIVE Flowing(_, _)
 Flowing(s, effects) ==
     IF s.held = 0 \/ IsFull(s) THEN Handled(s, effects)

@@ -11,7 +11,7 @@ TypeOK ==
     /\ spent \in [{"sends", "lost", "crashes", "misuses"} -> Nat]
 
 -----------------------------------------------------------------------------
-(* What the sender keeps *)
+(* The sender's store *)
 
 \* ACK-03, ACK-13: a message that the sender keeps no more has reached every receiver of its list, or was given up.
 FreedWhenDoneStep ==
@@ -34,7 +34,7 @@ AwaitedAreMembers == \A n \in DOMAIN local["A"].pending : local["A"].pending[n] 
 StoreWithinCredit == Credit > 0 => Cardinality(kept) <= Credit
 
 -----------------------------------------------------------------------------
-(* What receivers deliver *)
+(* Deliveries of receivers *)
 
 \* ACK-08, ACK-20: in rising order.
 DeliveredIncreases == \A m \in Receivers : \A i \in 1 .. Len(passed[m]) - 1 : passed[m][i] < passed[m][i + 1]
@@ -42,7 +42,7 @@ DeliveredIncreases == \A m \in Receivers : \A i \in 1 .. Len(passed[m]) - 1 : pa
 \* ACK-19: a message that was passed over is not delivered.
 SkippedIsNotDelivered == \A m \in Receivers : SetOf(passed[m]) \cap over[m] = {}
 
-\* What virtual synchrony asks: survivors have delivered the same of a sender that is gone, once nothing moves.
+\* Virtual synchrony: survivors have delivered the same of a sender that is gone, once nothing moves.
 SurvivorsAgree ==
     ("A" \notin up /\ copies = {} /\ \A m \in Receivers \cap up : Obtainable(m) = {} /\ NextOf(m) \notin got[m]) =>
         \A x, y \in Receivers \cap up : SetOf(passed[x]) = SetOf(passed[y])

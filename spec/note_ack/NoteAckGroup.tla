@@ -68,25 +68,25 @@ Apply(action, m, event, rest) ==
         /\ over' = [over EXCEPT ![m] = @ \cup UNION {{n \in NextOf(m) .. f.upto : n \notin got[m]} : f \in Down(fx, "PassOver")}]
         /\ gave_up' = IF event.type = "AckTimeout" THEN gave_up \cup {f.seqno : f \in Down(fx, "Free")} ELSE gave_up
 
-Rest == [copies |-> copies, acks |-> acks, said |-> said, asked |-> asked]
+Packets == [copies |-> copies, acks |-> acks, said |-> said, asked |-> asked]
 
 -----------------------------------------------------------------------------
 (* The sender *)
 
 AppSends(m) ==
     /\ m = "A" /\ m \in up /\ spent.sends < Sends
-    /\ Apply("AppSends", m, [type |-> "SendRequested"], Rest)
+    /\ Apply("AppSends", m, [type |-> "SendRequested"], Packets)
     /\ spent' = [spent EXCEPT !.sends = @ + 1]
     /\ UNCHANGED <<up, got, passed>>
 
 ReceiveAck(m) ==
     /\ m = "A" /\ m \in up
     /\ \E a \in acks : Apply("ReceiveAck", m, [type |-> "AckReceived", sender |-> a[1], message |-> AckMessage(a[2])],
-                             [Rest EXCEPT !.acks = @ \ {a}])
+                             [Packets EXCEPT !.acks = @ \ {a}])
     /\ UNCHANGED <<up, got, passed, spent>>
 
 \* Nothing that m's timers wait for is under way.
-Quiet(m) ==
+NothingAwaited(m) ==
     Patient =>
         /\ \A c \in copies : c[2] \in Hearing => m # "A" /\ c[2] # m
         /\ \A t \in said : t[1] \in Hearing => m # "A" /\ t[1] # m
@@ -95,13 +95,13 @@ Quiet(m) ==
         /\ m = "A" => acks = {}
 
 AckTimeoutFires(m) ==
-    /\ m = "A" /\ m \in up /\ Quiet(m)
-    /\ \E n \in DOMAIN local[m].pending : Apply("AckTimeoutFires", m, [type |-> "AckTimeout", seqno |-> n], Rest)
+    /\ m = "A" /\ m \in up /\ NothingAwaited(m)
+    /\ \E n \in DOMAIN local[m].pending : Apply("AckTimeoutFires", m, [type |-> "AckTimeout", seqno |-> n], Packets)
     /\ UNCHANGED <<up, got, passed, spent>>
 
 BlockTimeoutFires(m) ==
-    /\ m = "A" /\ m \in up /\ local[m].held > 0 /\ Quiet(m)
-    /\ Apply("BlockTimeoutFires", m, [type |-> "BlockTimeout"], Rest)
+    /\ m = "A" /\ m \in up /\ local[m].held > 0 /\ NothingAwaited(m)
+    /\ Apply("BlockTimeoutFires", m, [type |-> "BlockTimeout"], Packets)
     /\ UNCHANGED <<up, got, passed, spent>>
 
 -----------------------------------------------------------------------------
@@ -124,7 +124,7 @@ Deliver(m) ==
         /\ n <= NextOf(m)
         /\ passed' = [passed EXCEPT ![m] = Append(@, n)]
         /\ got' = [got EXCEPT ![m] = @ \ {n}]
-        /\ Apply("Deliver", m, [type |-> "DataReceived", sender |-> "A", message |-> Data(n)], Rest)
+        /\ Apply("Deliver", m, [type |-> "DataReceived", sender |-> "A", message |-> Data(n)], Packets)
     /\ UNCHANGED <<up, spent>>
 
 ServeFetch(m) ==
@@ -155,15 +155,15 @@ ReceiveAnnouncement(m) ==
         /\ Apply("ReceiveAnnouncement", m,
                  [type |-> IF t[2].type = "LAST_SEQNO" THEN "LastSeqnoReceived" ELSE "GivenUpReceived",
                   sender |-> "A", message |-> t[2], next |-> IF m = "A" THEN 0 ELSE NextOf(m)],
-                 [Rest EXCEPT !.said = @ \ {t}])
+                 [Packets EXCEPT !.said = @ \ {t}])
     /\ UNCHANGED <<up, got, passed, spent>>
 
 \* The receiver's timer began with its first fetch. Without the sender a receiver passes over what no other has.
 SkipTimeoutFires(m) ==
-    /\ m \in Hearing \ {"A"} /\ (SkipWhen = "timer" \/ "A" \notin up) /\ Obtainable(m) = {} /\ Quiet(m)
+    /\ m \in Hearing \ {"A"} /\ (SkipWhen = "timer" \/ "A" \notin up) /\ Obtainable(m) = {} /\ NothingAwaited(m)
     /\ \E n \in local[m].waits \cup {k - 1 : k \in {k \in got[m] : k > NextOf(m)}} :
         /\ NextOf(m) <= n
-        /\ Apply("SkipTimeoutFires", m, [type |-> "SkipTimeout", sender |-> "A", seqno |-> n, next |-> NextOf(m)], Rest)
+        /\ Apply("SkipTimeoutFires", m, [type |-> "SkipTimeout", sender |-> "A", seqno |-> n, next |-> NextOf(m)], Packets)
     /\ UNCHANGED <<up, got, passed, spent>>
 
 -----------------------------------------------------------------------------
@@ -174,7 +174,7 @@ InstallView(m) ==
     /\ NextView # {} /\ m \in up \cap NextView /\ local[m].view # NextView
     /\ First \ NextView \subseteq Member \ up
     /\ m \notin First => local["A"].view = NextView
-    /\ Apply("InstallView", m, [type |-> "ViewInstalled", members |-> NextView], Rest)
+    /\ Apply("InstallView", m, [type |-> "ViewInstalled", members |-> NextView], Packets)
     /\ passed' = [x \in Member |-> IF m = "A" /\ x \in NextView \ First THEN [n \in 1 .. local[m].sent + 1 |-> n - 1] ELSE passed[x]]
     /\ UNCHANGED <<up, got, spent>>
 
@@ -202,7 +202,7 @@ Crash(m) ==
 Misuse(m) ==
     /\ m \in up /\ spent.misuses < MaxMisuses
     /\ \E event \in {[type |-> "ViewInstalled", members |-> {"Z"}], [type |-> "AckReceived", sender |-> m, message |-> AckMessage(0)]} :
-        Apply("Misuse", m, event, Rest)
+        Apply("Misuse", m, event, Packets)
     /\ spent' = [spent EXCEPT !.misuses = @ + 1]
     /\ UNCHANGED <<up, got, passed>>
 

@@ -159,7 +159,7 @@ PromiseDigest(m) ==
 Level ==
     \A x, y \in Live \cap MembersOf(NextGroup) : \A s \in DOMAIN rm[x] \cap DOMAIN rm[y] : rm[x][s].delivered = rm[y][s].delivered
 
-\* All members before the view, or none, have the multicasts of those that depart.
+\* With FlushFirst all members have the same multicasts before the view.
 InstallView(m) ==
     /\ NextMembers # <<>> /\ m \in up \cap MembersOf(NextGroup) /\ local[m].view # NextGroup
     /\ MembersOf(FirstGroup) \cap up \subseteq MembersOf(NextGroup)

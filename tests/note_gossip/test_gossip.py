@@ -17,7 +17,7 @@ _spec.loader.exec_module(gossip)
 
 
 def test_three_members_by_hand() -> None:
-    """With a fanout of one, the gossip passes A, B, C; the last one purges. With two, B and C tell each other."""
+    """With a fanout of 1, the gossip passes A, B, C, and C purges. With 2, B and C send it to each other."""
     assert gossip.exact(3, 1) == (1, 3, 2, 1)
     assert gossip.exact(3, 2) == (1, 3, 4, 0)
 

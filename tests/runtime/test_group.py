@@ -65,9 +65,12 @@ def test_a_member_asks_to_leave_when_its_messages_are_delivered(
                 await asyncio.sleep(0)
                 delivered: list[bool] = []
                 leave = Member.leave
-                monkeypatch.setattr(
-                    Member, "leave", lambda member: (delivered.append(sending.done()), leave(member))
-                )
+
+                def noted(member: Member) -> None:
+                    delivered.append(sending.done())
+                    leave(member)
+
+                monkeypatch.setattr(Member, "leave", noted)
             assert [True] == delivered
             assert [b"last"] == await messages(a, 1)
 

@@ -38,6 +38,7 @@ from groupcomm_conformance.tla.cfg import GREATEST, LEAST, Cfg
 
 from . import consistency
 from .model import (
+    NOTE,
     SUBSTITUTION,
     TIERS,
     Constant,
@@ -76,7 +77,6 @@ __all__ = [
 ]
 
 MANIFEST: Final = "models.yaml"
-_NOTE: Final = "note_"
 
 _NAME: Final = r"[a-z][a-z0-9_]*"
 _OPERATOR: Final = r"[A-Za-z][A-Za-z0-9_]*"
@@ -97,7 +97,7 @@ def protocols(root: Path) -> tuple[str, ...]:
 
 def cores(root: Path) -> tuple[str, ...]:
     """Name the protocols that have a core: all but a note's own algorithm, in a folder `note_...`."""
-    return tuple(name for name in protocols(root) if not name.startswith(_NOTE))
+    return tuple(name for name in protocols(root) if not name.startswith(NOTE))
 
 
 def load(root: Path, protocol: str, *, recording: bool = False) -> Manifest:
