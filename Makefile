@@ -2,8 +2,9 @@
 # `nightly` draws from SEED, by default another one each day; with EVENTS=... fewer than a million of each.
 
 PYTHON ?= python3
-# For `mutants`, `pipeline` and `bench`: by default all protocols, the folders of spec/ with a models.yaml.
-PROTOCOL ?= $(notdir $(patsubst %/models.yaml,%,$(wildcard spec/*/models.yaml)))
+# For `mutants`, `pipeline` and `bench`: by default all protocols with a core, the folders of spec/ with a models.yaml but
+# note_...
+PROTOCOL ?= $(filter-out note_%,$(notdir $(patsubst %/models.yaml,%,$(wildcard spec/*/models.yaml))))
 ARGS ?=
 EVENTS ?= 1000000
 # Workers of the tests: one more than there are cores, up to four, for some tests wait for sockets and timers.

@@ -29,7 +29,7 @@ from groupcomm_conformance.commands.pipeline import require
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import Harvest
-from groupcomm_conformance.models.manifest import Manifest, Model, find_root
+from groupcomm_conformance.models.manifest import Manifest, Model, cores, find_root
 from groupcomm_conformance.models.selecting import manifests_of, select
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps import conform
@@ -406,7 +406,7 @@ def command(
     """
     require()
     root = find_root()
-    manifests = manifests_of(root, protocol or ())
+    manifests = manifests_of(root, protocol or cores(root))
     largest = max(manifests, key=lambda manifest: _transitions(large_one(manifest)))
     notes = machine()
     figures: list[Figure] = []

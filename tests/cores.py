@@ -24,7 +24,7 @@ from groupcomm_conformance.walks.graph import Graph
 from groupcomm_conformance.walks.machine import steer
 
 ROOT = manifests.find_root(Path(__file__).parent)
-NAMES = manifests.protocols(ROOT)
+NAMES = manifests.cores(ROOT)
 MANIFESTS = {name: manifests.load(ROOT, name) for name in NAMES}
 PROTOCOLS = {name: derive.load(manifest) for name, manifest in MANIFESTS.items()}
 LAYERS = tuple(name for name in NAMES if PROTOCOLS[name].is_layer)

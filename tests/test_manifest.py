@@ -12,6 +12,7 @@ from groupcomm_conformance.models.manifest import (
     UnknownNameError,
     cfg_text,
     constant_text,
+    cores,
     find_root,
     load,
     protocols,
@@ -332,6 +333,25 @@ def test_claims_for_liveness_hide_and_bound_nothing(tmp_path: Path) -> None:
         load(project(tmp_path, hiding), "toy")
     expected = "6: expected a set of claims for liveness, which has no VIEW, CONSTRAINT or SYMMETRY"
     assert f"spec/toy/models.yaml:{expected}" == str(caught.value)
+
+
+def test_a_folder_of_a_note_has_no_core(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    (root / "spec" / "toy").rename(root / "spec" / "note_toy")
+    project(root)
+    assert (protocols(root), cores(root)) == (("note_toy", "toy"), ("toy",))
+
+
+@pytest.mark.parametrize("key", ["conform", "walk"])
+def test_a_note_s_own_algorithm_has_no_core_to_follow_it(tmp_path: Path, key: str) -> None:
+    text = MANIFEST.replace("protocol: toy", "protocol: note_toy")
+    text = text.replace("conform: true", "conform: false") if key == "walk" else text
+    folder = project(tmp_path, text) / "spec" / "note_toy"
+    folder.with_name("toy").rename(folder)
+    with pytest.raises(
+        ManifestError, match=rf'note_toy/models.yaml:\d+: expected no "{key}" in a folder note_...'
+    ):
+        load(tmp_path, "note_toy")
 
 
 def test_a_model_with_constraints_is_no_source_of_tables(tmp_path: Path) -> None:

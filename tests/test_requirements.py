@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from groupcomm_conformance.documents.requirements import Table, page, trace
+from groupcomm_conformance.documents.requirements import Table, counts, page, trace
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.manifest import load
 
@@ -296,3 +296,52 @@ def test_a_list_of_headings_that_says_nothing_is_refused(project: Path, old: str
     edit(project / "spec/common/notes.yaml", old, new)
     with pytest.raises(FileError, match=r"notes.yaml:[23]: expected (either|text|a prefix)"):
         traced(project)
+
+
+# Rows without a check, and counts
+
+
+@pytest.mark.parametrize("reason", ["reading: a slip of the pen", "absent: no user wants `NoEarlyCommit`"])
+def test_a_reason_stands_in_place_of_a_check(project: Path, reason: str) -> None:
+    """Names in a reason are no checks."""
+    edit(project / "spec/toy/README.md", "losses | |", f"losses | |\n| TOY-04 | it is so | {reason} |")
+    table = traced(project)
+    assert () == table.problems
+    assert f"| TOY-04 | it is so | - | {reason} |" in page(table)
+
+
+def test_a_row_has_a_check_or_a_reason_and_not_both(project: Path) -> None:
+    edit(project / "spec/toy/README.md", "early | |", "early | absent: why |")
+    assert (
+        "spec/toy/README.md:5: TOY-01 has a reason, and NoEarlyCommit checks it: remove one of the two",
+    ) == traced(project).problems
+
+
+def test_requirements_are_counted(project: Path) -> None:
+    edit(project / "spec/common/notes.yaml", "absent: Not specified yet.", "absent: Not here., numbers: 2")
+    rows = "losses | |\n| TOY-04 | a | reading: b |\n| TOY-05 | c | |"
+    edit(project / "spec/toy/README.md", "losses | |", rows)
+    expected = "7 requirements: 3 checked, 1 readings, 2 absent for a reason, 1 without check or reason"
+    assert expected == counts(traced(project))
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ("numbers: 4", "TOY-04 has no row in any spec/*/requirements.md, nor a reason"),
+        ("reasons: {TOY-03: why}", "TOY-03 has a reason here, and a row: remove one of the two"),
+        ("reasons: {GAM-01: why}", "GAM-01 is not of TOY"),
+    ],
+    ids=["silent", "both", "another heading's"],
+)
+def test_each_number_of_a_heading_has_a_row_or_a_reason(project: Path, more: str, says: str) -> None:
+    edit(project / "spec/common/notes.yaml", "protocols: [toy]", f"protocols: [toy], {more}")
+    assert (f"spec/common/notes.yaml:2: {says}",) == traced(project).problems
+
+
+def test_a_number_with_a_reason_is_not_missing(project: Path) -> None:
+    reasons = "protocols: [toy], numbers: 4, reasons: {TOY-04: It is history.}"
+    edit(project / "spec/common/notes.yaml", "protocols: [toy]", reasons)
+    table = traced(project)
+    assert () == table.problems
+    assert "| TOY-04 | toys | | It is history. |" in page(table).splitlines()

@@ -13,7 +13,7 @@ from typing import Any
 
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 from groupcomm.shapes import Record, shape_of
-from groupcomm_conformance.models.manifest import find_root, load, protocols
+from groupcomm_conformance.models.manifest import cores, find_root, load
 from groupcomm_conformance.ports.judging import Judge
 from groupcomm_conformance.protocols import derive
 
@@ -98,7 +98,7 @@ def main() -> None:
                         "name": "groupcomm cores",
                         "version": version("groupcomm"),
                         "language": "python",
-                        "protocols": [*protocols(find_root())],
+                        "protocols": [*cores(find_root())],
                         "can": ["step", "keep", "start", "read"],
                     }
                 case "configure":

@@ -499,6 +499,9 @@ class Group:
         self._leaving = True
         if self._members and not self._left.is_set():
             self._multicast_together()
+            # No flush drains the table of a leaver: its messages would go with it (FLAW-128).
+            if waiting := [back for backs in self._on_their_way for back in backs]:
+                await asyncio.wait(waiting, timeout=self._settings.patience)
             self._member.leave()
             try:
                 async with asyncio.timeout(4 * self._settings.patience):

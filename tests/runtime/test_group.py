@@ -22,6 +22,7 @@ from groupcomm_runtime.codec import VERSION
 from groupcomm_runtime.discovery import Folder
 from groupcomm_runtime.frames import Frame, Seal
 from groupcomm_runtime.layers import configs
+from groupcomm_runtime.member import Member
 from tests.runtime.conversing import FAST, KEY, OTHER, messages, run
 
 
@@ -47,6 +48,31 @@ def test_members_found_by_peers_deliver_one_order_and_a_message_of_the_largest_s
                 await a.send("text")  # type: ignore[arg-type]
         with pytest.raises(EndedError):
             await a.send(b"late")
+
+    run(test())
+
+
+def test_a_member_asks_to_leave_when_its_messages_are_delivered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FLUSH drains no table of a leaver: `sequencer_over_flush__stop_rule_at_once`."""
+
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a:
+            async with join("demo", name="b", key="k", folder=tmp_path, settings=FAST) as b:
+                sending = asyncio.create_task(b.send(b"last"))
+                await asyncio.sleep(0)
+                delivered: list[bool] = []
+                leave = Member.leave
+
+                def noted(member: Member) -> None:
+                    delivered.append(sending.done())
+                    leave(member)
+
+                monkeypatch.setattr(Member, "leave", noted)
+            assert [True] == delivered
+            assert [b"last"] == await messages(a, 1)
 
     run(test())
 

@@ -247,12 +247,13 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
     ("name", "limit", "text"),
     [
         ("BLOCK is not answered", 8, "not so that all are in one view"),
+        ("NAKACK's highest seqno is not sent", 8, "and all tables are empty"),
         ("one address serves all incarnations", 60, "has ended with 1"),
         ("events of the application change places", 60, "of the application is"),
     ],
 )
 def test_broken_glue_is_noticed(tmp_path: Path, name: str, limit: float, text: str) -> None:
-    """Three of the pieces of `broken_glue.py`, of which docs/runtime.md has the table."""
+    """Four of the pieces of `broken_glue.py`, of which docs/runtime.md has the table."""
     found = noticed(name, tmp_path, 3, limit=limit)
     assert any(text in each for each in found), found
 

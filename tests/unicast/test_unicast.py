@@ -88,7 +88,7 @@ def met(*, sent: int = 0) -> Pair:
 
 
 def test_the_note_s_numbers() -> None:
-    """UNI-06: A's last message to B was 25, B's to A was 7."""
+    """UNI-06, AMB-89: A's last message to B was 25, B's to A was 7."""
     pair = met(sent=25)
     pair.send("B", *range(7))
     pair.settle()

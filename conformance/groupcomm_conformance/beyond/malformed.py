@@ -19,7 +19,7 @@ from attrs import define, evolve, field
 
 from groupcomm.errors import RemoteProtocolError
 from groupcomm.stack import Arrived, Stack, State, Tagged
-from groupcomm_conformance.models.manifest import find_root, load, protocols
+from groupcomm_conformance.models.manifest import cores, find_root, load
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_simulator.running import simulate
@@ -143,7 +143,7 @@ def _try(stack: Stack, step: Any, state: Any, layer: str, event: Arrived, came: 
 def main(number: int, seed: int) -> int:
     """Send to the whole stack, and say what came of it; 1 if there is a finding."""
     root = find_root()
-    known = {name: derive.load(load(root, name)) for name in protocols(root)}
+    known = {name: derive.load(load(root, name)) for name in cores(root)}
     began = process_time()
     came = send(Setup(), known, number, seed)
     told = ", ".join(f"{count:,} {outcome}" for outcome, count in came.outcomes.most_common())

@@ -10,7 +10,7 @@ import typer
 from groupcomm_conformance.beyond.drawing import LENGTH
 from groupcomm_conformance.beyond.judging import Beside, compare, lines_of
 from groupcomm_conformance.models import checking
-from groupcomm_conformance.models.manifest import Manifest, Model, find_root, load, protocols
+from groupcomm_conformance.models.manifest import Manifest, Model, cores, find_root, load
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.ports.adapter import PATIENCE
 from groupcomm_conformance.ports.conforming import Part
@@ -105,10 +105,10 @@ def command(
                 "random events are of no model: only --seed goes with it, or an --adapter",
                 param_hint="--random",
             )
-        raise typer.Exit(_random(protocol or protocols(root), random, 1 if seed is None else seed))
+        raise typer.Exit(_random(protocol or cores(root), random, 1 if seed is None else seed))
     models = chosen(
         root,
-        protocol or (),
+        protocol or cores(root),
         tier=tier,
         only=model or (),
         suits=lambda each: each.conform,

@@ -83,6 +83,7 @@ def write_requirements(
     code = written(root, requirements.PATH, requirements.page(table), check_only=check_only)
     for problem in table.problems:
         typer.echo(problem, err=True)
+    typer.echo(requirements.counts(table))
     raise typer.Exit(ExitCode.DIFFERS if table.problems else code)
 
 

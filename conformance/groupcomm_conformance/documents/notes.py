@@ -2,18 +2,19 @@
 
 `spec/common/notes.yaml` lists them in the order of the notes. A heading has `protocols`, or is `absent` for a
 reason. The list is held against the rows of the protocols' READMEs: every row's prefix belongs to a heading,
-and a protocol that is named has such a row.
+and a protocol that is named has such a row. `numbers` is how many requirements a heading has: each has a row,
+or a reason of its own under `reasons`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from groupcomm_conformance.files import strict_yaml
 
-__all__ = ["FILE", "Heading", "differences", "headings", "implemented", "left_out"]
+__all__ = ["FILE", "Heading", "differences", "headings", "implemented", "left_out", "unlisted"]
 
 FILE: Final = Path("spec", "common", "notes.yaml")
 
@@ -22,7 +23,8 @@ FILE: Final = Path("spec", "common", "notes.yaml")
 class Heading:
     """A heading of a note, with the prefix of its requirements' IDs, as `STB`.
 
-    `protocols` have rows with that prefix. Without any, `absent` says why.
+    `protocols` have rows with that prefix. Without any, `absent` says why. `numbers` is how many requirements
+    it has, 0 where their number is open. `reasons` says of IDs without a row why they have none.
     """
 
     prefix: str
@@ -31,13 +33,20 @@ class Heading:
     protocols: tuple[str, ...]
     absent: str
     place: str
+    numbers: int = 0
+    reasons: Mapping[str, str] = field(factory=dict)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The IDs that the heading has, as `STB-01`."""
+        return tuple(f"{self.prefix}-{number:02}" for number in range(1, self.numbers + 1))
 
 
 def headings(root: Path) -> list[Heading]:
     """Read the list. FileError where a heading has protocols and a reason, neither, or another's prefix."""
     found: list[Heading] = []
     for node in strict_yaml.load(root / FILE, str(FILE)).items("a list of headings"):
-        fields = node.fields(("prefix", "note", "heading"), ("protocols", "absent"))
+        fields = node.fields(("prefix", "note", "heading"), ("protocols", "absent", "numbers", "reasons"))
         if ("protocols" in fields) == ("absent" in fields):
             raise node.error("either protocols, or absent with the reason")
         prefix = fields["prefix"].text()
@@ -56,6 +65,10 @@ def headings(root: Path) -> list[Heading]:
             protocols,
             absent,
             f"{FILE}:{node.line}",
+            fields["numbers"].integer(1) if "numbers" in fields else 0,
+            {name: each.text() for name, each in fields["reasons"].entries("a mapping from IDs").items()}
+            if "reasons" in fields
+            else {},
         )
         found.append(heading)
     return found
@@ -77,6 +90,19 @@ def differences(listed: Iterable[Heading], rows: Mapping[str, Mapping[str, str]]
                 yield f"{place}: {listed_at} does not name {protocol}: add it to the protocols of {prefix}"
 
 
+def unlisted(listed: Iterable[Heading], rows: Collection[str]) -> Iterator[str]:
+    """Tell which requirements of the notes have neither a row nor a reason, and which have both."""
+    for heading in listed:
+        for identifier in heading.ids:
+            if not heading.absent and identifier not in rows and identifier not in heading.reasons:
+                yield f"{heading.place}: {identifier} has no row in any spec/*/requirements.md, nor a reason"
+        for identifier in heading.reasons:
+            if not identifier.startswith(f"{heading.prefix}-"):
+                yield f"{heading.place}: {identifier} is not of {heading.prefix}"
+            if identifier in rows:
+                yield f"{heading.place}: {identifier} has a reason here, and a row: remove one of the two"
+
+
 def implemented(listed: Iterable[Heading]) -> list[str]:
     """Write the table of prefixes: what each stands for, and the protocols with its requirements."""
     lines = ["| IDs | note | heading | protocols |", "| --- | --- | --- | --- |"]
@@ -94,5 +120,10 @@ def left_out(listed: Iterable[Heading]) -> list[str]:
         f"| {each.prefix} | {each.note} | {each.heading} | {' '.join(each.absent.split())} |"
         for each in listed
         if not each.protocols
+    ]
+    lines += [
+        f"| {name} | {each.note} | | {' '.join(reason.split())} |"
+        for each in listed
+        for name, reason in each.reasons.items()
     ]
     return lines

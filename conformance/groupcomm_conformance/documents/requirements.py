@@ -15,8 +15,12 @@ The other way round, a row's cell under a heading with "check" in it may name, i
 test or scenario that is named must cite the ID.
 
 A model that holds checks nothing: it holds with or without what a requirement asks. It is listed as what it
-is. So is the comment above any other operator: where a requirement is specified. A row without a check is a
-problem, and so are an ID without a row and a name without a thing. Every problem has its `file:line`.
+is. So is the comment above any other operator: where a requirement is specified.
+
+A row that nothing can check has a reason in place of checks: `reading: why`, of a sentence that is only read
+in a certain way, or `absent: why`, of what is not here. A row without either is a problem. So are an ID
+without a row, a number of a note without a row or reason (`notes`), and a name without a thing. Every problem
+has its `file:line`.
 """
 
 import ast
@@ -36,7 +40,7 @@ from groupcomm_conformance.models.manifest import Manifest
 from . import notes
 from .notes import Heading
 
-__all__ = ["PATH", "Requirement", "Table", "page", "trace"]
+__all__ = ["PATH", "Requirement", "Table", "counts", "page", "trace"]
 
 PATH: Final = Path("docs", "requirements.md")
 
@@ -46,6 +50,7 @@ _CHECKS: Final = frozenset(("claim", "ablation", "witness", "test", "scenario"))
 _ID: Final = re.compile(r"\b(?!SHA-|UTF-|ISO-)[A-Z]{3,5}-\d{2,3}[a-z]?\b")
 _TAGGED: Final = re.compile(r"((?:^[ \t]*\\\*[^\n]*\n)+)^(?:LOCAL +)?(\w+)(?:\([^)]*\))? *==", re.MULTILINE)
 _LONG: Final = "requirements.md"
+_REASON: Final = re.compile(r"(reading|absent): +(.+)")
 _RULE: Final = re.compile(r"\|?[\s:|-]+\|?")
 _HEAD: Final = """\
 # Requirements
@@ -65,12 +70,14 @@ _ABSENT: Final = "## Headings that no protocol implements"
 class Requirement:
     """A row: its ID, its text, where it stands, where it is specified, and what checks it.
 
-    `holding` are models that hold, which check nothing.
+    `holding` are models that hold, which check nothing. `reason` is in place of checks: it begins with
+    `reading` or `absent`.
     """
 
     id: str
     text: str
     place: str
+    reason: str = ""
     specified: list[str] = Factory(list)
     checks: list[str] = Factory(list)
     holding: list[str] = Factory(list)
@@ -119,9 +126,29 @@ class _Rows:
     problems: list[str] = Factory(list)
 
 
+def counts(table: Table) -> str:
+    """Count the IDs that rows or the list of headings have: checked, read, or absent for a reason."""
+    kinds: dict[str, str] = {}
+    for each in table.headings:
+        kinds |= dict.fromkeys(each.reasons, "absent")
+        kinds |= dict.fromkeys(each.ids if each.absent else (), "absent")
+    for row in (row for rows in table.protocols.values() for row in rows):
+        kind = "checked" if row.checks else row.reason.partition(":")[0] or "unchecked"
+        if kinds.get(row.id) != "checked":
+            kinds[row.id] = kind
+    found = {
+        kind: sum(each == kind for each in kinds.values())
+        for kind in ("checked", "reading", "absent", "unchecked")
+    }
+    return (
+        f"{len(kinds)} requirements: {found['checked']} checked, {found['reading']} readings, "
+        f"{found['absent']} absent for a reason, {found['unchecked']} without check or reason"
+    )
+
+
 def page(table: Table) -> str:
     """Write the page."""
-    lines = [_HEAD, *notes.implemented(table.headings), ""]
+    lines = [_HEAD, f"{counts(table)}.", "", *notes.implemented(table.headings), ""]
     for protocol, requirements in table.protocols.items():
         lines += [
             f"## {protocol}",
@@ -133,7 +160,7 @@ def page(table: Table) -> str:
             specified, checks, holding = (
                 ", ".join(map(_linked, names)) for names in (row.specified, row.checks, row.holding)
             )
-            checked = f"{checks or '-'}{f' (holds in {holding})' if holding else ''}"
+            checked = f"{checks or row.reason or '-'}{f' (holds in {holding})' if holding else ''}"
             lines.append(f"| {row.id} | {row.text} | {specified or '-'} | {checked} |")
         lines.append("")
     lines += [_ABSENT, "", *notes.left_out(table.headings), ""]
@@ -192,6 +219,7 @@ def trace(root: Path, manifests: Iterable[Manifest]) -> Table:
         for protocol, of in found.items()
     }
     problems += notes.differences(listed, prefixes)
+    problems += notes.unlisted(listed, rows)
     return Table(found, tuple(listed), tuple(dict.fromkeys(problems)))
 
 
@@ -215,7 +243,9 @@ def _unchecked(row: Requirement, lacking: Mapping[str, list[str]]) -> Iterator[s
     row.checks = list(dict.fromkeys(row.checks))
     row.specified = list(dict.fromkeys(row.specified))
     row.holding = list(dict.fromkeys(row.holding))
-    if row.checks:
+    if row.checks and row.reason:
+        yield f"{row.place}: {row.id} has a reason, and {row.checks[0]} checks it: remove one of the two"
+    if row.checks or row.reason:
         return
     hints = list(dict.fromkeys(lacking.get(row.place, ())))
     hints += [f"{name} is a model that holds, which checks nothing" for name in row.holding]
@@ -261,7 +291,9 @@ def _read_rows(path: Path, shown: Path, found: _Rows) -> None:
         row = Requirement(identifier, cells[1] if len(cells) > 1 else "", f"{shown}:{number}")
         found.rows.append(row)
         for head, cell in zip(heads, cells, strict=False):
-            if "check" in head.lower():
+            if "check" in head.lower() and (reason := _REASON.fullmatch(cell)):
+                row.reason = reason[0]
+            elif "check" in head.lower():
                 found.cited += [(row, name) for name in re.findall(r"`([^`]+)`", cell)]
 
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from groupcomm_conformance.files.strict_yaml import Node
 
-from .model import NOT_ASKED, NOT_GIVEN, SUBSTITUTION, Erratum, Manifest, Model, is_liveness
+from .model import NOT_ASKED, NOT_GIVEN, NOTE, SUBSTITUTION, Erratum, Manifest, Model, is_liveness
 from .modules import Modules, read_modules
 
 __all__ = ["check"]
@@ -141,6 +141,8 @@ def _check_run(manifest: Manifest, model: Model, node: Node, found: Mapping[str,
                 .error(f"a constant of the reference, or an operator that is replaced, not {name}")
             )
     for key in ("conform", "walk"):
+        if key in found and found[key].boolean() and manifest.protocol.startswith(NOTE):
+            raise found[key].error(f'no "{key}" in a folder {NOTE}..., which has no core')
         if key in found and found[key].boolean() and (model.liveness or base.constraints):
             raise found[key].error(
                 f'"{key}" only with claims for safety that have no CONSTRAINT, not {model.claims}'

@@ -18,8 +18,9 @@ conjunct by conjunct, with the claims that show what is given and models without
 Loading checks all that can be known without running TLC, so that a run never starts from a manifest that
 contradicts itself. Every refusal is a `ManifestError` and prints `file:line: expected ...`.
 
-Protocols are the folders of `spec/` that have a manifest; nothing else lists them. The keys are described in
-`model.Model`, `model.Erratum` and `model.Manifest`.
+Protocols are the folders of `spec/` that have a manifest; nothing else lists them. A folder `note_...` has an
+algorithm of a note that no core implements: no model of it is marked `conform` or `walk`. The keys are
+described in `model.Model`, `model.Erratum` and `model.Manifest`.
 """
 
 from collections.abc import Mapping
@@ -37,6 +38,7 @@ from groupcomm_conformance.tla.cfg import GREATEST, LEAST, Cfg
 
 from . import consistency
 from .model import (
+    NOTE,
     SUBSTITUTION,
     TIERS,
     Constant,
@@ -66,6 +68,7 @@ __all__ = [
     "UnknownNameError",
     "cfg_text",
     "constant_text",
+    "cores",
     "did_you_mean",
     "find_root",
     "is_liveness",
@@ -90,6 +93,11 @@ def protocols(root: Path) -> tuple[str, ...]:
     """Name the protocols: the folders of `spec` with a manifest, sorted."""
     # Also a link to nothing: then a manifest is missing, and the protocol exists.
     return tuple(sorted(folder.name for folder in (root / "spec").iterdir() if lexists(folder / MANIFEST)))
+
+
+def cores(root: Path) -> tuple[str, ...]:
+    """Name the protocols that have a core: all but a note's own algorithm, in a folder `note_...`."""
+    return tuple(name for name in protocols(root) if not name.startswith(NOTE))
 
 
 def load(root: Path, protocol: str, *, recording: bool = False) -> Manifest:

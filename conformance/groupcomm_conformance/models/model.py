@@ -16,6 +16,7 @@ from groupcomm_conformance.tla import cfg as cfg_file
 from groupcomm_conformance.tla.cfg import Cfg
 
 __all__ = [
+    "NOTE",
     "NOT_ASKED",
     "NOT_GIVEN",
     "SUBSTITUTION",
@@ -40,6 +41,9 @@ Tier: TypeAlias = Literal["smoke", "full", "deep"]
 
 TIERS: Final[tuple[Tier, ...]] = ("smoke", "full", "deep")
 SUBSTITUTION: Final = "<- "
+NOTE: Final = "note_"
+"""The beginning of the name of a protocol that has no core: a note's own algorithm."""
+
 NOT_GIVEN: Final = ("not_given",)
 """In the place of claims: a conjunct of a guarantee that the protocol does without."""
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 import zstandard
 
 from groupcomm_conformance.files.store import replace
-from groupcomm_conformance.models.manifest import Manifest, Model, load, protocols
+from groupcomm_conformance.models.manifest import Manifest, Model, cores, load
 
 from .errors import VectorError
 from .release import FORMAT, MANIFEST, RELEASE, Made, protocol_files
@@ -72,7 +72,7 @@ def release(
     name = f"groupcomm-vectors-{version('groupcomm')}"
     made: Made = {}
     of: dict[str, Any] = {}
-    for each in names or protocols(root):
+    for each in names or cores(root):
         manifest = load(root, each)
         files = protocol_files(
             root,

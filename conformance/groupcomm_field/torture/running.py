@@ -33,6 +33,8 @@ __all__ = ["Campaign", "Outcome", "names_of", "tortured"]
 
 _LOOKS: Final = 0.1  # seconds between two looks
 _ROOM: Final = 20_000  # bytes of a log, before the disk is full
+_SILENCES: Final = 3
+_LOSSY: Final = evolve(CALM, loss=0.5)
 _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patience
 
 
@@ -398,6 +400,10 @@ class _Running:
         self._note(f"{name} ends: its disk is full")
         self._spare(name)
 
+    def _sends(self, rate: float) -> None:
+        for one in self._processes.values():
+            one.tell(rate=rate)
+
     # Goals
 
     async def _answers(self) -> list[dict[str, Any]]:
@@ -431,14 +437,28 @@ class _Running:
         await self._until(_one_view, "all are in one view")
 
     async def _ends(self) -> None:
-        """All stop sending: there is one view, and tables are empty. Then all leave."""
-        await asyncio.sleep(self._campaign.patience)  # all send, and no fault is under way
-        for one in self._processes.values():
-            one.tell(rate=0)
-        answers = await self._until(
-            lambda answers: _one_view(answers) and not any(any(each["tables"].values()) for each in answers),
-            "all are in one view, and all tables are empty",
-        )
+        """All stop sending, some times: there is one view, and tables are empty. Then all leave.
+
+        The last message is lost to some, so that no later one shows the gap.
+        """
+        answers: list[dict[str, Any]] = []
+        patience = self._campaign.patience
+        await asyncio.sleep(patience)  # all send, and no fault is under way
+        for _ in range(_SILENCES):
+            self._rules = _LOSSY
+            self._apply()
+            self._sends(self._campaign.rate)
+            await asyncio.sleep(patience / 2)
+            self._sends(0)
+            await asyncio.sleep(1.5 * patience)  # all messages are ordered by now
+            self._rules = CALM
+            self._apply()
+            answers = await self._until(
+                lambda answers: (
+                    _one_view(answers) and not any(any(each["tables"].values()) for each in answers)
+                ),
+                "all are in one view, and all tables are empty",
+            )
         for each in answers:
             self.outcome.happened.update(each["counts"])
         self.outcome.survivors = [*answers[0]["members"]]
