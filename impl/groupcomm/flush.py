@@ -685,7 +685,9 @@ def _reconcile_received(state: State, event: ReconcileReceived) -> Transition:
         holder == state.member and state.delivered[sender] < target[sender]
         for sender, holder in message.holders.items()
     ):
-        raise RemoteProtocolError(state, event, "RECONCILE: it names this member as the holder of what it lacks")
+        raise RemoteProtocolError(
+            state, event, "RECONCILE: it names this member as the holder of what it lacks"
+        )
     if owner in state.later:
         return evolve(state, later=Rounds((*state.later.items(), (owner, message.round)))), ()
     if owner != state.owner or owner in state.suspected:

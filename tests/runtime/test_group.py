@@ -59,8 +59,8 @@ def test_a_member_asks_to_leave_when_its_messages_are_delivered(
 
     async def test() -> None:
         join = groupcomm_runtime.join
-        async with join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a:
-            async with join("demo", name="b", key="k", folder=tmp_path, settings=FAST) as b:
+        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as a:
+            async with join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST) as b:
                 sending = asyncio.create_task(b.send(b"last"))
                 await asyncio.sleep(0)
                 delivered: list[bool] = []

@@ -29,9 +29,9 @@ class Application:
 def lies(counter: int, creator: str) -> list[bytes]:
     """Multicast payloads that are no part of the state, or of one that no member asked for."""
     return [
-        b"s" + pack((counter, creator, True, b"a lie")),
-        b"s" + pack((counter + 1, creator, True, b"a lie before the view is there")),
-        b"s" + pack((counter, creator, False, bytes(60_000))),
+        b"s" + pack((counter, creator, True, b"a lie", {})),
+        b"s" + pack((counter + 1, creator, True, b"a lie before the view is there", {creator: 2**62})),
+        b"s" + pack((counter, creator, False, bytes(60_000), {})),
         b"t" + pack((counter, creator, (2**62, "the latest state is mine"))),
         b"t" + pack((counter, creator, (-5, "x"))),
         *(b"s", b"t", b"s" + b"\xff" * 40, b"z"),
