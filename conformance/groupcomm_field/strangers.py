@@ -84,15 +84,15 @@ class _Drawn:
             "",
             name,
             f"{name}#1",
-            f"{name}#" + "9" * 5_000,
             "x" * 300,
-            "x" * 301,
             "../../x",
             "a\0b",
             "a\nb",
             "é\u2028",
         ]
-        self.names = [me, me, other, other, f"{other}\0", "C#1", "D#2", *odd]
+        # A long name has the whole message refused: with more of them no message would reach the layers.
+        long = [f"{name}#" + "9" * 5_000, "x" * 301] if random.randrange(8) == 0 else []
+        self.names = [me, me, other, other, f"{other}\0", "C#1", "D#2", *odd, *long]
 
     def value(self, shape: Shape, depth: int) -> Any:  # noqa: ANN401 - of MessagePack
         draw = self._random
