@@ -24,7 +24,7 @@ HISTORY = "CHANGELOG.md"
 """It names what there was at the time."""
 PLACEHOLDERS = {"A", "Abstract", "Instance"}
 """They stand for any instance, where a form of TLA+ is explained."""
-OF_JGROUPS = {"LastSeqnoResender"}
+OF_JGROUPS = {"FlowControl", "LastSeqnoResender"}
 """Classes of JGroups."""
 
 
