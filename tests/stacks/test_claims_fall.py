@@ -233,6 +233,23 @@ def _(verdicts: Verdicts) -> None:
     group.decides("A", group.next("A"))
 
 
+def test_a_member_that_has_founded_a_group_of_its_own_may_be_excluded() -> None:
+    """C was let in and never heard of it. Where it is in no other group, it may not be excluded."""
+    for elsewhere in (True, False):
+        group = Group(Verdicts(frozenset({"NoLiveBranch"})))
+        group.membership.start("C")
+        group.promises("A", "C")
+        with_c = group.decides("A", group.next("ABC", joiners="C"))
+        if elsewhere:
+            group.installs("C", group.decides("C", decision(1, "C", "C", joiners="C"), stopped=False))
+        without = decision(3, "A", "AB", follows=with_c)
+        if elsewhere:
+            group.decides("A", without)
+        else:
+            with pytest.raises(Violation, match="ExcludedOnlyIfDeadOrLeaving: C is alive"):
+                group.decides("A", without)
+
+
 @falls("DecidesOnlyWhenStopped")
 def _(verdicts: Verdicts) -> None:
     group = Group(verdicts)

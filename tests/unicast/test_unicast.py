@@ -267,3 +267,17 @@ def test_what_no_correct_peer_sends_is_refused(message: unicast.Message, reason:
     pair = met(sent=3)
     with pytest.raises(RemoteProtocolError, match=reason):
         pair.arrive(("B", "A", message))
+
+
+def test_outsiders_are_sought_while_messages_are_kept_for_them() -> None:
+    """A failure detector watches them; of members GMS says so, and before the first view there is no outsider."""
+    state = unicast.start("A")
+    for to in "BC":
+        state, _ = unicast.step(CONFIG, state, unicast.UnicastRequested(to, Payload(to)))
+    assert state.sought == frozenset()
+    state, _ = unicast.step(CONFIG, state, unicast.ViewInstalled(View(ViewId(1, "A"), ("A", "B"))))
+    assert state.sought == frozenset("C")
+    connection = state.sends["C"].connection
+    state, _ = unicast.step(CONFIG, state, unicast.AckReceived("C", Ack(connection, 1, 0)))
+    assert state.sends["C"].kept == ()
+    assert state.sought == frozenset()
