@@ -15,7 +15,7 @@ from attrs import field, frozen
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.strict_yaml import Node
 from groupcomm_conformance.models.manifest import Manifest
-from groupcomm_conformance.models.model import NOT_GIVEN
+from groupcomm_conformance.models.model import NOT_GIVEN, NOTE
 from groupcomm_conformance.models.modules import Modules, read_modules
 
 from .budgets import lost
@@ -71,7 +71,7 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
         found.append(layer)
     listed = {layer.name for layer in found}
     for name in known:
-        if name not in listed and _is_layer(name):
+        if name not in listed and not name.startswith(NOTE) and _is_layer(name):
             raise document.error(
                 f"all layers, but the protocol {name} is missing (its place, and what it does)"
             )
