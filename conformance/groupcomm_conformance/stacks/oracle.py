@@ -156,4 +156,6 @@ class Oracle:
             found.append(("return", process.name))
         if ground.transfers.get(process) == "stopped":
             found.append(("transferred", process.name))
+        if ground.applications is not None and ground.applications.of(process).reads:
+            found.append(("read", process.name))
         return found
