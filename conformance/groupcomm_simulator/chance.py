@@ -74,6 +74,8 @@ class Chance:
             ("partition", 1 if parts else 0, self._cut),
             ("partition", 2, self._heal),
         ]
+        if ground.applications is not None:
+            weights.append(("", 1, self._fail))
         self._choices = [
             change
             for kind, weight, change in weights
@@ -230,6 +232,9 @@ class Chance:
 
     def _fetch(self) -> Event | None:
         return "fetch", one_of(self._random, self._ground.up).name
+
+    def _fail(self) -> Event | None:
+        return "fail", one_of(self._random, self._ground.up).name
 
     def _transfer(self) -> Event | None:
         process = one_of(self._random, self._ground.up)

@@ -9,6 +9,8 @@ its end. The kinds:
 ``join P Q``, ``leave P``              P asks Q, which discovery found, to let it join (P: it founds a group)
 ``multicast P``, ``unicast P Q``       the application of P sends its next message (to Q)
 ``return P``                           the application of P returns from BLOCK
+``read P``, ``fail P``                 it gives the part of its state that was asked for first, or fails to
+``declare P``                          it declares its state
 ``transfer P``, ``transferred P``      the state transfer of P has the group stopped, and resumes it
 ``give_up P``, ``fetch P``             it resumes it before it is stopped, or asks for the own digest
 ``suspect P Q``                        the failure detector of P reports Q
@@ -34,7 +36,7 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
-from groupcomm import flush, gms, unicast
+from groupcomm import flush, gms, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import ProtocolError
 from groupcomm.events import (
@@ -108,6 +110,8 @@ class Ground(Judged):
 
     def _do_multicast(self, name: str) -> None:
         process = self.in_view(name)
+        if self.applications is not None and not self.transfer_of(process).has:
+            raise NotAllowedError(f"{process} lacks the state")
         self._sent[process] += 1
         message: Message = process.name, self._sent[process]
         if process.view is not None:
@@ -124,6 +128,24 @@ class Ground(Judged):
             raise NotAllowedError(f"the application of {process} is not in its handler")
         self.in_handler.remove(process)
         self.step(process, Called(PassDown(flush.BlockReturned())))
+
+    def _do_read(self, name: str, *, fails: bool = False) -> None:
+        process = self.process(name)
+        if self.applications is None or not self.applications.of(process).reads:
+            raise NotAllowedError(f"no part of the state of {process} is to be read")
+        self.step(process, Called(PassDown(self.applications.of(process).part(fails=fails))))
+
+    def _do_fail(self, name: str) -> None:
+        self._do_read(name, fails=True)
+
+    def _do_declare(self, name: str) -> None:
+        process = self.in_view(name)
+        mine = None if self.applications is None else self.transfer_of(process)
+        if mine is None or mine.provider != state_transfer.NOBODY or mine.declares or not mine.settled:
+            raise NotAllowedError(f"{process} was not told that no member has the state")
+        if any(self.transfer_of(other).has for other in self.up):
+            raise NotAllowedError("a member has the state")
+        self.step(process, Called(PassDown(state_transfer.DeclareRequested())))
 
     def _do_transfer(self, name: str) -> None:
         process = self.in_view(name)
@@ -376,6 +398,8 @@ class Ground(Judged):
         now, judges = self.now[process], self._judges
         for note in self.notes:
             now[note.place] = note.after
+            if self.applications is not None:
+                self.applications.hear(process, note)
             judge = judges.get(note.place)
             if judge is not None and (note.effects or note.before is not note.after):
                 judge(process, note)
@@ -439,6 +463,8 @@ class Ground(Judged):
         self.departed.clear()
         self.views.forget(views)
         self.order.forget(kept)
+        if self.applications is not None:
+            self.applications.forget(kept)
         self.unicasts.forget(self.membership.current)
         self.multicasts.forget(views)
         self.synchrony.forget()

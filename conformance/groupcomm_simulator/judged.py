@@ -4,9 +4,10 @@ from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from groupcomm import flush, gms, unicast
+from groupcomm import flush, gms, state_transfer, unicast
 from groupcomm.effects import PassDown, PassUp
 from groupcomm.events import Deliver, GroupStopped, HoldBack, Purge, Release, ViewInstalled
+from groupcomm.stack import Tagged
 from groupcomm.view import Address
 from groupcomm_simulator.judges.claims import Verdicts, Violation
 from groupcomm_simulator.judges.membership import Decided, NotAllowedError, Process
@@ -17,6 +18,7 @@ from groupcomm_simulator.judges.synchrony import VirtualSynchrony
 from groupcomm_simulator.judges.unicasts import ReliableUnicast
 from groupcomm_simulator.judges.views import Views
 
+from .applications import Applications
 from .setup import Setup
 from .taps import Note
 from .world import World
@@ -51,6 +53,11 @@ class Judged(World):
             self._judges[self._unicasting] = self._hear_unicast
         if "sequencer" in self.place:
             self._judges[self.place["sequencer"]] = self._hear_order
+        self.applications = (
+            Applications(self.verdicts, self.place, majority=setup.majority)
+            if "state_transfer" in self.place
+            else None
+        )
 
     def _alive(self, address: Address) -> bool:
         process = self.membership.current.get(address)
@@ -64,6 +71,8 @@ class Judged(World):
         for effect in note.effects:
             if isinstance(effect, PassUp) and isinstance(effect.event, Deliver):
                 payload = effect.event.payload
+                if isinstance(payload, Tagged) and isinstance(payload.message, state_transfer.App):
+                    payload = payload.message.payload
                 if isinstance(payload, tuple):
                     self.order.delivered(process, effect.event.sender, payload)
 

@@ -20,10 +20,14 @@ _IN_VAIN: Final = 0.1  # share of the coordinators that look for others though a
 
 
 class Oracle:
-    """The knowledge that there is of a group. `discovery`: the timer of discovery."""
+    """The knowledge that there is of a group.
+
+    `discovery`: the timer of discovery. `timers`: of merging. `soon`: a timer of no time.
+    """
 
     discovery: Final = "merge_gms/discover"
     timers: Final = "merge_gms/"
+    soon: Final = "state_transfer/soon"
 
     def __init__(self, world: World) -> None:
         self._ground = world
@@ -156,4 +160,8 @@ class Oracle:
             found.append(("return", process.name))
         if ground.transfers.get(process) == "stopped":
             found.append(("transferred", process.name))
+        if ground.applications is not None and ground.applications.of(process).reads:
+            found.append(("read", process.name))
+        if ground.timers[process].get(self.soon):
+            found.append(("timer", process.name, self.soon))
         return found

@@ -41,6 +41,9 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
         views.clear()  # only later incarnations are left, and no group: none of them may found a group
     if len(views) > 1 or any(view is None or {*ground.up} != {*view.processes} for view in views):
         raise Violation("ComesToRest", f"the group never comes to one view, though no faults happen: {views}")
+    if ground.applications is not None:
+        _have_state(ground, perform)
+        ground.applications.quiet({process: ground.transfer_of(process).has for process in ground.up})
     for _ in range(_ROUNDS):
         for process in ground.up:
             for event in ground.oracle.silences(process):
@@ -87,6 +90,24 @@ def _serve(ground: Ground, perform: Callable[[Event], bool]) -> None:
                     done |= perform(("join", process.name, found.name))
         if not done:
             break
+
+
+def _have_state(ground: Ground, perform: Callable[[Event], bool]) -> None:
+    """The applications give what they are asked for, until all have the state.
+
+    If no member has it, one declares its own.
+    """
+    for _ in range(_PATIENCE):
+        transfers = {process: ground.transfer_of(process) for process in ground.up}
+        if all(each.has for each in transfers.values()):
+            return
+        waiting = [process for process, each in transfers.items() if each.timer and not each.has]
+        for process in waiting:
+            perform(("timer", process.name, "state_transfer/ask"))
+        _serve(ground, perform)
+        if not any(each.has for each in transfers.values()) and waiting:
+            perform(("declare", waiting[0].name))
+        _serve(ground, perform)
 
 
 def _sent_again(ground: Ground, perform: Callable[[Event], bool]) -> bool:

@@ -11,7 +11,7 @@ import attrs
 from attrs import field, frozen
 
 import groupcomm
-from groupcomm import sequencer, unicast
+from groupcomm import sequencer, state_transfer, unicast
 from groupcomm.events import Suspend
 from groupcomm.stack import AnyCore, Layer, Stack, StackError
 from groupcomm_simulator.judges.claims import CLAIMS, MERGING
@@ -78,6 +78,9 @@ WEAKER: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
 }
 """Of a layer beneath: the guarantee that it gives, and the ways in which it can give less."""
 
+_ABOVE_FLUSH: Final = frozenset({"VirtualSynchrony", "TotalOrderBroadcast"})
+"""The guarantees that FLUSH gives, or a layer above it."""
+
 _LARGEST: Final = 8  # of the numbers of a configuration, which a seed draws
 
 
@@ -116,13 +119,21 @@ class Setup:
     @property
     def guarantees(self) -> tuple[str, ...]:
         """The judged claims: the modules of `spec/common` that the layers give, and merging's own claims."""
-        given = [name for layer in self.names for name in _protocol(layer).GIVES if name in CLAIMS]
+        without = frozenset[str]() if self.majority else {"OneSequence"}
+        given = [
+            name for layer in self.names for name in _protocol(layer).GIVES if name in CLAIMS.keys() - without
+        ]
         return (*dict.fromkeys(given), *([MERGING] if "merge_gms" in self.names else []))
 
     @property
     def borne(self) -> frozenset[str]:
-        """The faults that the stack bears: all, but merges where GMS decides the views without merging."""
-        return frozenset(FAULTS) - ({"merge"} if "gms" in self.names else frozenset())
+        """The faults that the stack bears: all, but merges where GMS decides the views without merging.
+
+        STATE_TRANSFER numbers the messages of an address, which is used once.
+        """
+        merges = {"merge"} if "gms" in self.names else set[str]()
+        restarts = {"restart", "late"} if "state_transfer" in self.names else set[str]()
+        return frozenset(FAULTS) - merges - restarts
 
     @property
     def carriages(self) -> dict[str, Carriage]:
@@ -176,9 +187,10 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
             f"{setup.names[deciding[0]]} has the group stopped for each view: flush stands right above it"
         )
     for above, name in enumerate(setup.names):
-        if "VirtualSynchrony" in _protocol(name).ASSUMES and above > flush[0]:
-            raise StackError(f"{name} stands on VirtualSynchrony: it stands above flush")
-        if above < flush[0] and "VirtualSynchrony" not in _protocol(name).ASSUMES:
+        stands_on = _ABOVE_FLUSH.intersection(_protocol(name).ASSUMES)
+        if stands_on and above > flush[0]:
+            raise StackError(f"{name} stands on {', '.join(stands_on)}: it stands above flush")
+        if above < flush[0] and not stands_on:
             raise StackError(
                 f"{name} does not need VirtualSynchrony: it stands below {setup.names[deciding[0]]}"
             )
@@ -239,5 +251,6 @@ def _drawn(config: type, random: Random, *, majority: bool) -> object:
     """Draw a configuration. Its numbers are small: no time passes in a simulation, and messages are small."""
     if config is sequencer.Config:
         return config(majority=majority)
-    least = 1 if config is unicast.Config else 0  # nothing is sent again where none may be
+    # Nothing is sent again where none may be, and no state comes in no parts.
+    least = 1 if config in (unicast.Config, state_transfer.Config) else 0
     return config(**{each.name: random.randint(least, _LARGEST) for each in attrs.fields(config)})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from attrs import frozen
 
-from groupcomm import flush, gms, merge
+from groupcomm import flush, gms, merge, state_transfer
 from groupcomm.digest import NOTHING, Vector
 from groupcomm.stack import Tagged
 from groupcomm_simulator.judges.membership import Membership, NotAllowedError, Process
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from groupcomm import unicast
     from groupcomm.view import Address
 
+    from .applications import Applications
     from .taps import Note
 
 __all__ = ["LOSSY", "Copy", "Event", "World"]
@@ -54,6 +55,7 @@ class World:
 
     views: Views
     unicasts: ReliableUnicast
+    applications: "Applications | None"
 
     def __init__(self, setup: Setup, random: Random) -> None:
         self.notes: list[Note] = []
@@ -145,6 +147,10 @@ class World:
     def merging_of(self, process: Process) -> merge.State:
         """Return the state of merging at a process."""
         return cast("merge.State", self.now[process][self._deciding].merge)
+
+    def transfer_of(self, process: Process) -> state_transfer.State:
+        """Return the state of STATE_TRANSFER at a process."""
+        return cast("state_transfer.State", self.now[process][self.place["state_transfer"]])
 
     def flush_of(self, process: Process) -> flush.State:
         """Return the state of FLUSH at a process."""

@@ -46,6 +46,13 @@ class MergeViewInstalled(ViewInstalled):
 
 
 @frozen
+class ViewFormed:
+    """To the layers above SEQUENCER: messages are ordered in this view. Only with its option `majority`."""
+
+    view_id: ViewId
+
+
+@frozen
 class Deliver:
     """To the application: a message, from the member that sent it."""
 

@@ -39,7 +39,7 @@ from attrs import frozen
 
 from .effects import Multicast, PassUp, Send
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Deliver, Payload, Suspected, ViewInstalled
+from .events import Deliver, Payload, Suspected, ViewFormed, ViewInstalled
 from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
@@ -231,13 +231,6 @@ Event: TypeAlias = (
 )
 
 # Effects ------------------------------------------------------------------------------------------
-
-
-@frozen
-class ViewFormed:
-    """To the application: messages are ordered in this view. Only with `majority`."""
-
-    view_id: ViewId
 
 
 Effect: TypeAlias = Send[Message] | Multicast[Message] | PassUp[Deliver | ViewFormed]

@@ -104,6 +104,8 @@ CLAIMS: Final = {
         "StopIsAnswered",
         "ResumedWhenQuiescent",
     ),
+    "OneState": ("SameAtSamePlace", "MoreAtLaterPlace", "NothingTwice", "EventuallyHasState"),
+    "OneSequence": ("SequenceOnlyGrows", "PrimaryHasSequence"),
     "TotalOrderBroadcast": (
         "TotalOrder",
         "Agreement",

@@ -1,0 +1,86 @@
+"""`OneState` and `OneSequence`, judged after each step of a member; in the end, that all have a state."""
+
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+from groupcomm.view import Address, ViewId
+
+from .claims import Judge, Message, Verdicts
+
+__all__ = ["OneSequence", "OneState", "Story"]
+
+Story: TypeAlias = tuple[Message, ...]
+"""The state of an application, as the sequence of messages that made it."""
+
+
+def _is_prefix(one: Story, other: Story) -> bool:
+    return one == other[: len(one)]
+
+
+class OneState(Judge):
+    """The members of a view that have the state have one, and no message twice; in the end each has it."""
+
+    def __init__(self, verdicts: Verdicts) -> None:
+        super().__init__(verdicts)
+        self._stories: dict[ViewId, dict[int, Story]] = {}  # of each view, the state at places of its order
+
+    def holds(self, member: Address, view: ViewId, place: int, story: Story) -> None:
+        """A member has the state at a place of its view's order, and no choice is open."""
+        stories = self._stories.setdefault(view, {})
+        there = stories.get(place)
+        if there is not None:
+            self._judged("SameAtSamePlace")
+            if there != story:
+                self._fail("SameAtSamePlace", f"{member} differs at {place} of {view}: {story}, not {there}")
+            return
+        earlier = max((at for at in stories if at < place), default=None)
+        if earlier is not None:
+            self._judged("MoreAtLaterPlace")
+            if not _is_prefix(stories[earlier], story):
+                self._fail(
+                    "MoreAtLaterPlace",
+                    f"{member} has {story} at {place} of {view}, "
+                    f"and there was {stories[earlier]} at {earlier}",
+                )
+        stories[place] = story
+
+    def passed_up(self, member: Address, message: Message, story: Story) -> None:
+        """A member's application takes a message, which makes this state."""
+        self._judged("NothingTwice")
+        if message in story[:-1]:
+            self._fail("NothingTwice", f"{message} is twice in the state of {member}")
+
+    def quiet(self, has: Iterable[tuple[Address, bool]]) -> None:
+        """Nothing is on its way: all have the state. Where none has, one has declared its own."""
+        for member, holds in has:
+            self._judged("EventuallyHasState")
+            if not holds:
+                self._fail("EventuallyHasState", f"{member} never has the state, and nothing is on its way")
+
+    def forget(self) -> None:
+        """Every member is past its former views."""
+        self._stories.clear()
+
+
+class OneSequence(Judge):
+    """With `majority`: the state of the primary only grows, over its formed views."""
+
+    def __init__(self, verdicts: Verdicts) -> None:
+        super().__init__(verdicts)
+        self._counter = 0
+        self._sequence: Story = ()
+
+    def in_primary(self, member: Address, view: ViewId, story: Story) -> None:
+        """A member has the state in a formed view."""
+        if view.counter < self._counter:
+            return
+        claim: Final = "PrimaryHasSequence" if view.counter == self._counter else "SequenceOnlyGrows"
+        self._judged(claim)
+        if not _is_prefix(self._sequence, story):
+            self._fail(claim, f"{member} has {story} in {view}, and the primary had {self._sequence}")
+        if view.counter > self._counter:
+            self._counter, self._sequence = view.counter, story
+
+    def declared(self) -> None:
+        """No member has a state, and one declares its own: another sequence begins."""
+        self._sequence = ()

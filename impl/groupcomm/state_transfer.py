@@ -1,0 +1,889 @@
+"""STATE_TRANSFER: a member that lacks the state of the group gets it from another. `StateTransfer`.
+
+Theory of operation
+-------------------
+A member that lacks the state asks a member of its view for it, by a message in the total order (ASK). The
+place of ASK in the order is the cut: the state holds the messages before it, and the messages after it are
+delivered on top. Only two members act on ASK. The application of the provider marks its state there, and the
+provider unicasts it in parts, as many at a time as the asker has room for (CREDIT). The asker drops the
+messages before its ASK, and holds the messages after it until it has the last part. No other member sends,
+waits or stops.
+
+A transfer survives views. An asker whose provider is gone or cannot give the state (CANNOT) asks again: a new
+attempt, and a new cut. An asker that holds as many messages as it may passes up `Full`. If messages come all
+the same, it asks again.
+
+A state carries, of each member, the number of the last message in it. A member that was cut off sends a
+message again in the merged view. SEQUENCER passes over a message that a member has delivered. It cannot know
+the messages that the member got with a state. This layer drops these. If such a message is the member's own,
+it is reported (`OwnIsInState`).
+
+The members of a merged view have different states. Each multicasts the name of its state (TELL): equal names,
+equal states. At the last TELL, at one place for every member, they keep one state. The other members lack the
+state from there on, and ask. Kept is the state of the latest formed view (the option `majority` of
+SEQUENCER), and of several such states the one that most members have.
+
+Only the founder of a group begins with a state. If no member of a view has one, the application of each is
+told (`NoState`), and may declare its own (`DeclareRequested`). A declared state loses against any other.
+
+A member multicasts nothing in a step that a message of the order causes. The layers below may be about to
+send what they had to hold back, and a message from within would overtake it. A timer of no time does it in a
+step of its own.
+
+Duties of the application. `MarkState`: keep the state as it is now, for one member, until its last part is
+read, it fails, it is marked again for that member, or `FreeState`. `ReadPart` is answered by `PartRead` or
+`PartFailed`. After `Full` the program takes no multicasts until `Room`, but where a view is to change.
+"""
+
+from collections import Counter
+from typing import Final, TypeAlias, assert_never, final
+
+from attrs import frozen
+
+from .effects import Multicast, PassUp, Send, SetTimer
+from .errors import LocalProtocolError, RemoteProtocolError
+from .events import Deliver, MergeViewInstalled, Payload, ViewFormed, ViewInstalled
+from .per_member import PerMember
+from .records import evolve
+from .view import NO_VIEW, Address, View, ViewId
+
+ASSUMES: Final = ("TotalOrderBroadcast", "ReliableUnicast")
+"""The modules of `spec/common` that say what the layers below must give."""
+
+GIVES: Final = ("OneState",)
+"""The module that says what this layer gives to the application."""
+
+__all__ = [
+    "ASSUMES",
+    "GIVES",
+    "NOBODY",
+    "App",
+    "AppReceived",
+    "Ask",
+    "AskReceived",
+    "AskTimeout",
+    "Cannot",
+    "CannotReceived",
+    "Config",
+    "Credit",
+    "CreditReceived",
+    "DeclareRequested",
+    "Deliver",
+    "Effect",
+    "Event",
+    "FreeState",
+    "Full",
+    "Gift",
+    "Given",
+    "Giving",
+    "Held",
+    "MarkState",
+    "MergeViewInstalled",
+    "Message",
+    "Name",
+    "NoState",
+    "OwnIsInState",
+    "Part",
+    "PartFailed",
+    "PartRead",
+    "PartReceived",
+    "Payload",
+    "PutPart",
+    "ReadPart",
+    "Room",
+    "Seen",
+    "SendRequested",
+    "SoonTimeout",
+    "Standing",
+    "State",
+    "StateDeclared",
+    "StateDropped",
+    "StateSet",
+    "Tell",
+    "TellReceived",
+    "Told",
+    "Transition",
+    "ViewFormed",
+    "ViewInstalled",
+    "start",
+    "step",
+]
+
+NOBODY: Final = ""
+"""In the place of a provider: none."""
+
+Name: TypeAlias = tuple[ViewId, ...]
+"""Of a state: members that tell equal names have equal states. Empty: the member lacks one."""
+
+
+@frozen
+class Config:
+    """The constants of a member, each 1 or more.
+
+    `window`: parts in transit at most. `max_held`: messages that wait for a state at most. `ask_time`: ms
+    until a member that no member gives the state to asks again.
+    """
+
+    window: int
+    max_held: int
+    ask_time: int
+
+
+@final
+@frozen
+class Seen(PerMember[int]):
+    """Of each member the number of its last message."""
+
+
+# Messages -----------------------------------------------------------------------------------------
+
+
+@frozen
+class Standing:
+    """The state that a member has. `formed`: the counter of its last formed view, 0 where there was none.
+
+    `name`: members with equal names have equal states; empty: it lacks one. `declared`: the state begins with
+    a declaration; without a name, its application declares one.
+    """
+
+    formed: int
+    name: Name
+    declared: bool
+
+
+@frozen
+class App:
+    """In the order: the `number`-th message of the sender's application."""
+
+    number: int
+    payload: Payload
+
+
+@frozen
+class Ask:
+    """In the order: the sender wants the state as it is here, from `provider`."""
+
+    provider: Address
+    attempt: int
+
+
+@frozen
+class Tell:
+    """In the order: the state that the sender came to the view with."""
+
+    view_id: ViewId
+    standing: Standing
+
+
+@frozen
+class Part:
+    """A part of the state. `seen`: the numbers of the messages that are in it."""
+
+    attempt: int
+    number: int
+    data: Payload
+    last: bool
+    seen: Seen
+    declared: bool
+
+
+@frozen
+class Credit:
+    """The sender has taken the parts up to `number`."""
+
+    attempt: int
+    number: int
+
+
+@frozen
+class Cannot:
+    """The sender cannot give the state."""
+
+    attempt: int
+
+
+Message: TypeAlias = App | Ask | Tell | Part | Credit | Cannot
+
+# Events -------------------------------------------------------------------------------------------
+
+
+@frozen
+class SendRequested:
+    """The application multicasts `payload`."""
+
+    payload: Payload
+
+
+@frozen
+class AppReceived:
+    """A message of an application came in its place."""
+
+    sender: Address
+    message: App
+
+
+@frozen
+class AskReceived:
+    """An ASK came in its place."""
+
+    sender: Address
+    message: Ask
+
+
+@frozen
+class TellReceived:
+    """A TELL came in its place."""
+
+    sender: Address
+    message: Tell
+
+
+@frozen
+class PartRead:
+    """The application gives a part of the state that it has marked for `to`."""
+
+    to: Address
+    attempt: int
+    number: int
+    data: Payload
+    last: bool
+
+
+@frozen
+class PartFailed:
+    """The application cannot give the state to `to`."""
+
+    to: Address
+    attempt: int
+
+
+@frozen
+class PartReceived:
+    """A part arrived."""
+
+    sender: Address
+    message: Part
+
+
+@frozen
+class CreditReceived:
+    """A CREDIT arrived."""
+
+    sender: Address
+    message: Credit
+
+
+@frozen
+class CannotReceived:
+    """A CANNOT arrived."""
+
+    sender: Address
+    message: Cannot
+
+
+@frozen
+class AskTimeout:
+    """It is time to ask again."""
+
+
+@frozen
+class SoonTimeout:
+    """It is time to multicast what a message of the order has caused."""
+
+
+@frozen
+class DeclareRequested:
+    """The application declares that its own state is the group's, where no member gives one."""
+
+
+Event: TypeAlias = (
+    SendRequested
+    | AppReceived
+    | AskReceived
+    | TellReceived
+    | PartRead
+    | PartFailed
+    | PartReceived
+    | CreditReceived
+    | CannotReceived
+    | AskTimeout
+    | SoonTimeout
+    | DeclareRequested
+    | ViewFormed
+    | ViewInstalled
+    | MergeViewInstalled
+)
+
+# Effects ------------------------------------------------------------------------------------------
+
+
+@frozen
+class MarkState:
+    """To the application: keep the state as it is now, for `to`."""
+
+    to: Address
+    attempt: int
+
+
+@frozen
+class ReadPart:
+    """To the application: give this part of what is marked for `to`."""
+
+    to: Address
+    attempt: int
+    number: int
+
+
+@frozen
+class FreeState:
+    """To the application: what is marked for `to` is not needed any more."""
+
+    to: Address
+
+
+@frozen
+class PutPart:
+    """To the application: take this part; number 1 begins anew."""
+
+    number: int
+    data: Payload
+
+
+@frozen
+class StateSet:
+    """To the application: the parts that came are the state now."""
+
+
+@frozen
+class OwnIsInState:
+    """To the application: its own messages up to `number` are in the state that was just set."""
+
+    number: int
+
+
+@frozen
+class StateDropped:
+    """To the application: another state is kept. It may multicast again what this one has beyond it."""
+
+
+@frozen
+class NoState:
+    """To the application: no member of the view gives a state. This one asks again."""
+
+
+@frozen
+class StateDeclared:
+    """To the application: its own state is the group's from here on."""
+
+
+@frozen
+class Full:
+    """To the program: take no more multicasts until `Room`, but where a view is to change."""
+
+
+@frozen
+class Room:
+    """To the program: take multicasts again."""
+
+
+Effect: TypeAlias = (
+    Multicast[App | Ask | Tell]
+    | Send[Part | Credit | Cannot]
+    | PassUp[
+        Deliver
+        | ViewFormed
+        | MarkState
+        | ReadPart
+        | FreeState
+        | PutPart
+        | StateSet
+        | OwnIsInState
+        | StateDropped
+        | NoState
+        | StateDeclared
+        | Full
+        | Room
+    ]
+    | SetTimer
+)
+
+# State --------------------------------------------------------------------------------------------
+
+
+@frozen
+class Held:
+    """A message that waits for the state."""
+
+    sender: Address
+    number: int
+    payload: Payload
+
+
+@frozen
+class Gift:
+    """A transfer to a member: its attempt, the next part, the last part it has room for, what is seen."""
+
+    attempt: int
+    number: int
+    credit: int
+    seen: Seen
+
+
+@final
+@frozen
+class Giving(PerMember[Gift]):
+    """The members that this one provides."""
+
+
+@frozen
+class Given:
+    """What PART says of the state that is coming."""
+
+    seen: Seen
+    declared: bool
+
+
+@final
+@frozen
+class Told(PerMember[Standing]):
+    """The standings that were told since the last decision."""
+
+
+@frozen(slots=False)
+class State:
+    """The local state of the specification, field for field: `StateTransfer!Start` explains each."""
+
+    member: Address
+    view: View
+    sent: int
+    seen: Seen
+    has: bool
+    declared: bool
+    name: Name
+    formed: int
+    formed_before: int
+    settled: bool
+    telling: bool
+    declares: bool
+    told: Told
+    attempt: int
+    provider: Address
+    refused: frozenset[Address]
+    marked: bool
+    parts: int
+    whole: bool
+    given: Given
+    held: tuple[Held, ...]
+    full: bool
+    timer: bool
+    soon: bool
+    owes: bool
+    giving: Giving
+
+
+Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
+
+_NONE_SEEN: Final = Seen(())
+_NOTHING_GIVEN: Final = Given(_NONE_SEEN, declared=False)
+_NONE_TOLD: Final = Told(())
+_NONE_REFUSED: Final[frozenset[Address]] = frozenset()
+
+
+def start(member: Address) -> State:
+    """Give a member before its first view. `StateTransfer!Start`."""
+    return State(
+        member=member,
+        view=NO_VIEW,
+        sent=0,
+        seen=_NONE_SEEN,
+        has=False,
+        declared=False,
+        name=(),
+        formed=0,
+        formed_before=0,
+        settled=True,
+        telling=False,
+        declares=False,
+        told=_NONE_TOLD,
+        attempt=0,
+        provider=NOBODY,
+        refused=_NONE_REFUSED,
+        marked=False,
+        parts=0,
+        whole=False,
+        given=_NOTHING_GIVEN,
+        held=(),
+        full=False,
+        timer=False,
+        soon=False,
+        owes=False,
+        giving=Giving(()),
+    )
+
+
+def step(config: Config, state: State, event: Event) -> Transition:
+    """Give the next state, and what is to be done, in order. `StateTransfer!Step`."""
+    match event:
+        case SendRequested(payload):
+            if not state.has:
+                raise LocalProtocolError(state, event, "a member multicasts while it has the state")
+            number = state.sent + 1
+            return evolve(state, sent=number), (Multicast(App(number, payload)),)
+        case AppReceived():
+            return _app_received(config, state, event)
+        case AskReceived():
+            return _ask_received(config, state, event)
+        case TellReceived():
+            return _tell_received(state, event)
+        case PartRead():
+            return _part_read(state, event)
+        case PartFailed(to, attempt):
+            if to not in state.giving or attempt != state.giving[to].attempt:
+                return state, ()
+            return evolve(state, giving=_without(state.giving, to)), (Send(to, Cannot(attempt)),)
+        case PartReceived():
+            return _part_received(state, event)
+        case CreditReceived():
+            return _credit_received(config, state, event)
+        case CannotReceived(sender, message):
+            if not _is_present(state, sender, message.attempt):
+                return state, ()
+            after = evolve(state, refused=state.refused | {sender})
+            return _ask(config, after) if state.settled else _stop(after)
+        case AskTimeout():
+            return _ask_timeout(config, state)
+        case SoonTimeout():
+            return _soon_timeout(config, state)
+        case DeclareRequested():
+            return _declare_requested(state, event)
+        case ViewFormed(view_id):
+            if view_id.counter <= state.formed:
+                raise LocalProtocolError(state, event, "views are formed by rising counters")
+            return evolve(state, formed=view_id.counter, formed_before=state.formed), (PassUp(event),)
+        case ViewInstalled():
+            return _view_installed(config, state, event)
+        case _:
+            assert_never(event)
+
+
+# Asking -------------------------------------------------------------------------------------------
+
+
+def _idle(state: State) -> State:
+    """No transfer to this member."""
+    return evolve(
+        state,
+        provider=NOBODY,
+        marked=False,
+        parts=0,
+        whole=False,
+        given=_NOTHING_GIVEN,
+        held=(),
+        full=False,
+    )
+
+
+def _makes_room(state: State) -> tuple[Effect, ...]:
+    """Take multicasts again: the transfer ends."""
+    return (PassUp(Room()),) if state.full else ()
+
+
+def _stop(state: State) -> Transition:
+    """End the transfer; the member asks when it is decided which state is kept."""
+    return _idle(state), _makes_room(state)
+
+
+def _ask(config: Config, state: State, before: tuple[Effect, ...] = ()) -> Transition:
+    """Ask the first member of the view that may have the state."""
+    idle, first = _idle(state), (*before, *_makes_room(state))
+    for each in state.view.members:
+        if each != state.member and each not in state.refused:
+            attempt = state.attempt + 1
+            return evolve(idle, attempt=attempt, provider=each), (*first, Multicast(Ask(each, attempt)))
+    if state.timer:
+        return idle, (*first, PassUp(NoState()))
+    timer = SetTimer("ask", config.ask_time, config.ask_time)
+    return evolve(idle, timer=True), (*first, PassUp(NoState()), timer)
+
+
+def _sets_soon(state: State) -> tuple[Effect, ...]:
+    """Multicast in a step of its own."""
+    return () if state.soon else (SetTimer("soon", 0, 0),)
+
+
+def _ask_soon(state: State, before: tuple[Effect, ...] = ()) -> Transition:
+    """Ask in a step of its own."""
+    return evolve(_idle(state), soon=True), (*before, *_makes_room(state), *_sets_soon(state))
+
+
+def _soon_timeout(config: Config, state: State) -> Transition:
+    """Multicast what a message of the order has caused."""
+    if not state.soon:
+        return state, ()
+    after = evolve(state, soon=False, owes=False)
+    if state.owes:
+        return after, (_tell(state),)
+    if state.has or not state.settled or state.provider != NOBODY or state.declares:
+        return after, ()
+    return _ask(config, after)
+
+
+def _ask_timeout(config: Config, state: State) -> Transition:
+    """Ask all members again, where none gave the state."""
+    if not state.timer:
+        return state, ()
+    after = evolve(state, timer=False)
+    if state.has or not state.settled or state.provider != NOBODY or state.declares:
+        return after, ()
+    return _ask(config, evolve(after, refused=_NONE_REFUSED))
+
+
+def _is_present(state: State, sender: Address, attempt: int) -> bool:
+    """Say whether a message is of the transfer that this member waits for."""
+    return not state.has and sender == state.provider and attempt == state.attempt
+
+
+def _install_if_whole(state: State, before: tuple[Effect, ...]) -> Transition:
+    """Set the state, and deliver the held messages that are not in it."""
+    if not (state.whole and state.settled and state.marked):
+        return state, before
+    seen, fresh = state.given.seen, []
+    own = seen.get(state.member, 0)
+    reports = (PassUp(OwnIsInState(own)),) if own > state.seen.get(state.member, 0) else ()
+    for each in state.held:
+        if each.number > seen.get(each.sender, 0):
+            seen = seen.put(each.sender, each.number)
+            fresh.append(PassUp(Deliver(each.sender, each.payload)))
+    after = evolve(_idle(state), has=True, seen=seen, declared=state.given.declared, refused=_NONE_REFUSED)
+    return after, (*before, PassUp(StateSet()), *reports, *fresh, *_makes_room(state))
+
+
+def _app_received(config: Config, state: State, event: AppReceived) -> Transition:
+    """Deliver, hold or drop a message of the application."""
+    sender, message = event.sender, event.message
+    if sender not in state.view.members or message.number < 1:
+        raise RemoteProtocolError(state, event, "a member of the view numbers its messages from 1")
+    if state.has:
+        if message.number <= state.seen.get(sender, 0):
+            return state, ()
+        seen = state.seen.put(sender, message.number)
+        return evolve(state, seen=seen), (PassUp(Deliver(sender, message.payload)),)
+    if state.provider == NOBODY or not state.marked:
+        return state, ()
+    if len(state.held) == config.max_held:
+        return _ask_soon(state) if state.settled else _stop(state)
+    held = (*state.held, Held(sender, message.number, message.payload))
+    if len(held) < config.max_held or state.full:
+        return evolve(state, held=held), ()
+    return evolve(state, held=held, full=True), (PassUp(Full()),)
+
+
+def _ask_received(config: Config, state: State, event: AskReceived) -> Transition:
+    """The cut: of the own ASK, or, for the provider that it names, of another's."""
+    sender, message = event.sender, event.message
+    if sender not in state.view.members or message.provider == sender:
+        raise RemoteProtocolError(state, event, "a member of the view asks another")
+    if sender == state.member:
+        if state.has or state.provider == NOBODY or state.marked or message.attempt != state.attempt:
+            return state, ()
+        return _install_if_whole(evolve(state, marked=True), ())
+    if message.provider != state.member:
+        if sender not in state.giving:
+            return state, ()
+        return evolve(state, giving=_without(state.giving, sender)), (PassUp(FreeState(sender)),)
+    if not state.settled:  # members that lack a state ask again when it is decided which one is kept
+        return state, ()
+    if not state.has:
+        return state, (Send(sender, Cannot(message.attempt)),)
+    gift = Gift(message.attempt, 1, config.window, state.seen)
+    return evolve(state, giving=state.giving.put(sender, gift)), (
+        PassUp(MarkState(sender, message.attempt)),
+        PassUp(ReadPart(sender, message.attempt, 1)),
+    )
+
+
+# Parts --------------------------------------------------------------------------------------------
+
+
+def _without(giving: Giving, member: Address) -> Giving:
+    return Giving(tuple(entry for entry in giving.entries if entry[0] != member))
+
+
+def _part_read(state: State, event: PartRead) -> Transition:
+    """Send a part, and read the next one where there is room for it."""
+    if event.to not in state.giving:
+        return state, ()
+    gift = state.giving[event.to]
+    if (event.attempt, event.number) != (gift.attempt, gift.number):
+        return state, ()
+    part = Send(
+        event.to,
+        Part(event.attempt, event.number, event.data, event.last, gift.seen, state.declared),
+    )
+    if event.last:
+        return evolve(state, giving=_without(state.giving, event.to)), (part,)
+    after = evolve(state, giving=state.giving.put(event.to, _next(gift)))
+    if event.number < gift.credit:
+        return after, (part, PassUp(ReadPart(event.to, event.attempt, event.number + 1)))
+    return after, (part,)
+
+
+def _next(gift: Gift) -> Gift:
+    return Gift(gift.attempt, gift.number + 1, gift.credit, gift.seen)
+
+
+def _part_received(state: State, event: PartReceived) -> Transition:
+    """Take the next part of the present attempt."""
+    message = event.message
+    if message.number < 1:
+        raise RemoteProtocolError(state, event, "parts are numbered from 1")
+    present = _is_present(state, event.sender, message.attempt)
+    if not present or message.number != state.parts + 1 or state.whole:
+        return state, ()
+    given = Given(message.seen, message.declared)
+    took = evolve(state, parts=message.number, whole=message.last, given=given)
+    put = PassUp(PutPart(message.number, message.data))
+    if message.last:
+        return _install_if_whole(took, (put,))
+    return took, (put, Send(event.sender, Credit(message.attempt, message.number)))
+
+
+def _credit_received(config: Config, state: State, event: CreditReceived) -> Transition:
+    """The asker has room for more."""
+    sender, message = event.sender, event.message
+    if sender not in state.giving:
+        return state, ()
+    gift = state.giving[sender]
+    credit = message.number + config.window
+    if message.attempt != gift.attempt or credit <= gift.credit:
+        return state, ()
+    giving = state.giving.put(sender, Gift(gift.attempt, gift.number, credit, gift.seen))
+    stalled = gift.number > gift.credit
+    return evolve(state, giving=giving), (
+        (PassUp(ReadPart(sender, gift.attempt, gift.number)),) if stalled else ()
+    )
+
+
+# Views, and which state is kept where they merge --------------------------------------------------
+
+
+def _name_after(state: State) -> Name:
+    """Name the state that a member leaves its view with, or that is coming to it."""
+    if not state.has and not state.marked:
+        return ()
+    return (state.view.id,) if state.settled else (*state.name, state.view.id)
+
+
+def _tell(state: State) -> Multicast[App | Ask | Tell]:
+    """Tell the standing of this member. SEQUENCER may have formed the view before it passed it up."""
+    formed = state.formed_before if state.formed >= state.view.id.counter else state.formed
+    has = Standing(formed, state.name, state.declared)
+    standing = has if state.has else Standing(formed, (), state.declares)
+    return Multicast(Tell(state.view.id, standing))
+
+
+def _freed(state: State, gone: frozenset[Address]) -> tuple[Effect, ...]:
+    return tuple(
+        PassUp(FreeState(each)) for each in state.view.members if each in state.giving and each in gone
+    )
+
+
+def _kept_by(state: State, told: Told) -> frozenset[Address]:
+    """Name the members that have the state that is kept.
+
+    Of two states with equal rank it is that of the more senior member. Where no member has a state, it is the
+    first member that declares one.
+    """
+    counted = Counter(each.name for each in told.values())
+    seniority = [told[each] for each in state.view.members]
+    named = [each for each in seniority if each.name]
+    if not named:
+        return frozenset([each for each in state.view.members if told[each].declared][:1])
+    kept = max(named, key=lambda each: (not each.declared, each.formed, counted[each.name]))
+    return frozenset(each for each, standing in told.items() if standing.name == kept.name)
+
+
+def _tell_received(state: State, event: TellReceived) -> Transition:
+    """A member tells its state; after the last TELL it is decided which one is kept.
+
+    A TELL begins a choice at a member that does not know that the others have yet to choose, or where an
+    application declares a state. It ends transfers: members ask again when it is decided.
+    """
+    sender, message = event.sender, event.message
+    if message.view_id != state.view.id:
+        return state, ()
+    if sender not in state.view.members:
+        raise RemoteProtocolError(state, event, "a member of the view tells")
+    after = state
+    room: tuple[Effect, ...] = ()
+    tells: tuple[Effect, ...] = ()
+    if state.settled:
+        name = (state.view.id,) if state.has else ()
+        after = evolve(_idle(state), settled=False, name=name, telling=True, told=_NONE_TOLD)
+        room = _makes_room(state)
+        if not state.telling:
+            after = evolve(after, owes=True, soon=True)
+            tells = _sets_soon(state)
+    elif sender in state.told:
+        return state, ()
+    told = after.told.put(sender, message.standing)
+    heard = evolve(after, told=told, telling=after.telling and sender != state.member)
+    if len(told) < len(state.view.members):
+        return heard, (*room, *tells)
+    decided, effects = _decided(heard, told)
+    return decided, (*room, *effects)
+
+
+def _decided(state: State, told: Told) -> Transition:
+    """Keep one state. Members without it lack it from here on, and ask."""
+    holders = _kept_by(state, told)
+    done = evolve(state, settled=True, telling=False, declares=False, refused=_NONE_REFUSED)
+    if state.member in holders:
+        if state.has:
+            return done, ()
+        return evolve(done, has=True, declared=True), (PassUp(StateDeclared()),)
+    if state.marked and state.provider in holders and told[state.provider].name == state.name:
+        return _install_if_whole(done, ())  # the state that is coming is the one that is kept
+    lacks = evolve(done, has=False, declared=False, refused=frozenset(told) - holders, giving=Giving(()))
+    freed = _freed(state, frozenset(state.giving))
+    return _ask_soon(lacks, (*freed, PassUp(StateDropped())) if state.has else freed)
+
+
+def _declare_requested(state: State, event: DeclareRequested) -> Transition:
+    """Begin a choice, in which this member declares a state."""
+    asks = state.provider != NOBODY or not state.settled
+    if state.view == NO_VIEW or state.has or asks or state.declares:
+        raise LocalProtocolError(state, event, "a member declares a state, once, after NoState")
+    after = evolve(state, declares=True, telling=True, name=())
+    return after, (_tell(after),)
+
+
+def _view_installed(config: Config, state: State, event: ViewInstalled) -> Transition:
+    """Begin with the state as founder, tell where views merge, ask where the provider is gone."""
+    now = event.view.member_set
+    if state.member not in now or event.view.id.counter <= state.view.id.counter:
+        raise LocalProtocolError(state, event, "views are installed at their members, by rising counters")
+    alone = now == {state.member}
+    unsettled = not alone and (isinstance(event, MergeViewInstalled) or not state.settled)
+    staying = Giving(tuple(entry for entry in state.giving.entries if entry[0] in now))
+    entered = evolve(
+        state,
+        view=event.view,
+        has=state.has or (alone and state.view == NO_VIEW),
+        name=_name_after(state),
+        settled=not unsettled,
+        telling=unsettled,
+        owes=False,
+        declares=False,
+        told=_NONE_TOLD,
+        refused=_NONE_REFUSED,
+        giving=staying,
+    )
+    freed = _freed(state, frozenset(state.giving) - now)
+    if unsettled:
+        if state.marked and state.provider in now:  # perhaps its state is kept
+            return entered, (*freed, _tell(entered))
+        return _idle(entered), (*freed, *_makes_room(state), _tell(entered))
+    if entered.has or state.provider in now:
+        return entered, freed
+    return _ask(config, entered, freed)

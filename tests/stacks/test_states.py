@@ -1,0 +1,129 @@
+"""STATE_TRANSFER in the whole stack: the members of a view have one state, and broken cores are noticed."""
+
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+import pytest
+from attrs import evolve, frozen
+
+from groupcomm import state_transfer
+from groupcomm.effects import SetTimer
+from groupcomm.events import ViewInstalled
+from groupcomm_simulator.judges.claims import Verdicts, Violation
+from groupcomm_simulator.judges.states import OneSequence, OneState
+from groupcomm_simulator.running import simulate
+from groupcomm_simulator.setup import DATAGRAMS, WHOLE, Faults, Setup
+
+STATES: Final = Setup(("state_transfer", *WHOLE))
+PRIMARY: Final = Setup(
+    STATES.names,
+    members=5,
+    faults=Faults(frozenset({"partition", "suspicion", "join", "loss", "reordering"}), rate=0.02),
+    ignored=frozenset({"EventuallyDelivered", "EventuallyHasState"}),  # who is left may be no majority
+    majority=True,
+    one_path=True,
+)
+"""One first view, and each address used once. No member is gone for good."""
+
+Step = Callable[[Any, Any, Any], tuple[Any, tuple[Any, ...]]]
+
+
+@frozen
+class Core:
+    """STATE_TRANSFER with another step."""
+
+    step: Step
+    start: Callable[[str], state_transfer.State] = state_transfer.start
+
+
+def with_step(setup: Setup, step: Step) -> Setup:
+    return evolve(setup, cores=(("state_transfer", Core(step)),))
+
+
+def borne(setup: Setup) -> Setup:
+    return evolve(setup, faults=Faults(setup.borne))
+
+
+@pytest.mark.parametrize("names", [STATES.names, ("state_transfer", *DATAGRAMS)], ids="/".join)
+def test_members_of_a_view_have_one_state(names: tuple[str, ...]) -> None:
+    outcome = simulate(borne(Setup(names)), events=6_000, seed=11)
+    assert outcome.found is None, outcome.found
+    assert min(outcome.judged[claim] for claim in ("SameAtSamePlace", "EventuallyHasState")) > 5
+
+
+def test_with_a_majority_there_is_one_sequence() -> None:
+    outcome = simulate(PRIMARY, events=10_000, seed=1)
+    assert outcome.found is None, outcome.found
+    assert min(outcome.judged[claim] for claim in ("SequenceOnlyGrows", "PrimaryHasSequence")) > 10
+
+
+def drops_what_is_held(config: object, state: Any, event: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - of the core
+    if isinstance(event, state_transfer.AppReceived) and not state.has:
+        return state, ()
+    return state_transfer.step(cast("state_transfer.Config", config), state, event)
+
+
+def tells_nothing_on_a_merge(config: object, state: Any, event: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - of the core
+    if isinstance(event, ViewInstalled):
+        event = ViewInstalled(event.view)
+    return state_transfer.step(cast("state_transfer.Config", config), state, event)
+
+
+@pytest.mark.parametrize(
+    ("broken", "claims"),
+    [
+        (drops_what_is_held, {"SameAtSamePlace", "MoreAtLaterPlace"}),
+        (tells_nothing_on_a_merge, {"SameAtSamePlace", "MoreAtLaterPlace"}),
+    ],
+)
+def test_a_broken_core_is_noticed(broken: Step, claims: set[str]) -> None:
+    found = simulate(with_step(borne(STATES), broken), events=100_000, seed=1).found
+    assert found is not None
+    assert found.claim in claims
+
+
+def multicasts_at_once(config: object, state: Any, event: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - of the core
+    """In the step in which a message of the order came, not soon."""
+    after, effects = state_transfer.step(cast("state_transfer.Config", config), state, event)
+    soon = SetTimer("soon", 0, 0)
+    if soon not in effects:
+        return after, effects
+    done, more = state_transfer.step(
+        cast("state_transfer.Config", config), after, state_transfer.SoonTimeout()
+    )
+    return done, (*(each for each in effects if each != soon), *more)
+
+
+def test_a_multicast_from_within_a_delivery_overtakes_those_that_were_held_back() -> None:
+    """A coordinator opens its latch: FLUSH sends what waited, and the answer to the first went out before the rest."""
+    setup = borne(Setup(("state_transfer", *DATAGRAMS)))
+    found = simulate(with_step(setup, multicasts_at_once), events=5_000, seed=203).found
+    assert found is not None
+    assert found.claim == "ResumedWhenQuiescent"
+    assert simulate(setup, events=5_000, seed=203).found is None
+
+
+def test_a_state_that_differs_is_named() -> None:
+    judge = OneState(Verdicts())
+    view = state_transfer.start("A").view.id
+    judge.holds("A", view, 2, (("A", 1),))
+    with pytest.raises(Violation, match=r"SameAtSamePlace: B differs at 2"):
+        judge.holds("B", view, 2, (("B", 1),))
+    with pytest.raises(Violation, match=r"MoreAtLaterPlace: B has"):
+        judge.holds("B", view, 3, (("B", 1),))
+    with pytest.raises(Violation, match="twice in the state of A"):
+        judge.passed_up("A", ("A", 1), (("A", 1), ("A", 1)))
+    with pytest.raises(Violation, match="B never has the state"):
+        judge.quiet([("A", True), ("B", False)])
+
+
+def test_a_sequence_that_loses_a_message_is_noticed() -> None:
+    judge = OneSequence(Verdicts())
+    first, second = (evolve(state_transfer.start("A").view.id, counter=n) for n in (1, 2))
+    judge.in_primary("A", first, (("A", 1), ("A", 2)))
+    judge.in_primary("A", second, (("A", 1), ("A", 2), ("A", 3)))
+    judge.in_primary("B", first, ())  # of a former view
+    with pytest.raises(Violation, match="PrimaryHasSequence: B"):
+        judge.in_primary("B", second, (("A", 1), ("A", 2)))
+    with pytest.raises(Violation, match="SequenceOnlyGrows: B"):
+        judge.in_primary("B", evolve(second, counter=3), (("A", 1),))
