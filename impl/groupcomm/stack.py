@@ -32,9 +32,9 @@ This is also said in TLA+ (`spec/common/Composition.tla`), and `Stack` is compar
 A second rule for cores follows from 3 and 5. A layer hears a view before the layers above it do. So what it
 does on hearing the view passes up no message of that view.
 
-A third rule for cores follows from 3. A layer that takes a message of the multicast layer multicasts nothing in
-that step. A layer beneath may be carrying several multicasts, such as those that it had to hold back. The message
-from within would go out between two of them, before messages with lower numbers.
+A third rule for cores follows from 3. A layer that takes a message of the multicast layer multicasts
+nothing in that step. A layer beneath may be carrying several multicasts, such as those that it had to hold
+back. The message from within would go out between two of them, before messages with lower numbers.
 
 A layer knows an event if the class of the event, or a class derived from it, is in the layer's `Event`. It
 also knows the event if a base class of the event's class is there (a merged view is a view). Of several such
