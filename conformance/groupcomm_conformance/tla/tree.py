@@ -12,7 +12,7 @@ does not define them: an instantiated module is not read.
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
@@ -185,7 +185,8 @@ _CONSTANT: Final = "2"
 class _Reader:
     """Turns the elements of a document into trees; each definition is read once."""
 
-    def __init__(self, root: ET.Element) -> None:
+    def __init__(self, root: ET.Element, guards: Collection[str]) -> None:
+        self._guards = frozenset(guards)
         self._elements: dict[int, ET.Element] = {}
         for entry in root.iterfind("context/entry"):
             self._elements[int(_text(entry, "UID"))] = next(each for each in entry if each.tag != "UID")
@@ -199,6 +200,8 @@ class _Reader:
         element = self._elements[number]
         if kind == "constant" and _text(element, "kind") != _CONSTANT:
             kind = "variable"
+        if kind == "defined" and _text(element, "uniquename") in self._guards:
+            kind = "constant"
         return Name(_text(element, "uniquename"), kind, number, int(_text(element, "arity")))
 
     def module_of(self, name: Name) -> str:
@@ -275,13 +278,13 @@ def _only(element: ET.Element, tag: str) -> ET.Element:
     return found
 
 
-def read(xml: str) -> Definitions:
-    """Read what SANY exports of a module. TreeError where it is something else."""
+def read(xml: str, guards: Collection[str] = ()) -> Definitions:
+    """Read what SANY exports of a module, its `guards` as constants. TreeError where it is something else."""
     try:
         root = ET.fromstring(xml)  # noqa: S314 - of our own run of SANY
     except ET.ParseError as error:
         raise TreeError(f"no XML: {error}") from error
-    reader = _Reader(root)
+    reader = _Reader(root, guards)
     module = _text(root, "RootModule")
     nodes = root.iterfind("context/entry/ModuleNode")
     node = next((each for each in nodes if _text(each, "uniquename") == module), None)
@@ -292,7 +295,7 @@ def read(xml: str) -> Definitions:
     # A module lists what it extends as well.
     for reference in node.iterfind("UserDefinedOpKindRef"):
         name = reader.name(reference)
-        if name.is_instantiated:
+        if name.is_instantiated or name.kind == "constant":
             continue
         try:
             definition = reader.definition(name.number)
@@ -302,7 +305,7 @@ def read(xml: str) -> Definitions:
             continue  # of a standard module, whose operators TLC knows itself
         operators[name.number] = by_name[name.text] = definition
     operators |= _local(reader, operators)
-    declared = map(reader.name, node.iterfind("OpDeclNodeRef"))
+    declared = map(reader.name, (*node.iterfind("OpDeclNodeRef"), *node.iterfind("UserDefinedOpKindRef")))
     constants = sorted(each.text for each in declared if each.kind == "constant")
     return Definitions(module, operators, tuple(constants), by_name)
 
