@@ -228,20 +228,20 @@ def _check_violation(
             raise found[name].error(
                 f"another value than that of {control.name}, {name} {cfg.constants[name]}"
             )
-    if model.trace is None:
+    if recording or model.trace is None:
         return
     row = source.recorded[model.name].entries()["violates"]
     for name, item in zip(model.violated, row.items(), strict=True):
         of, _, number = name.partition("/")
         if of not in manifest.claims():
             raise item.error(f"a claim that is no type invariant, not {of}")
-        if number and not recording:
+        if number:
             last = len(source.modules(manifest.module_of(model.claims)).conjuncts_of(of))
             if int(number) > last:
                 raise item.error(f"one of the {last} conjuncts of {of}, not {name}")
         if number and of not in model.violated:
             raise item.error(f"{of} among the violated claims, as {name} is")
-    if not recording and claim not in model.violated and claim not in manifest.type_invariants:
+    if claim not in model.violated and claim not in manifest.type_invariants:
         raise row.error(f"{claim} among the violated claims, as {model.name} violates it first")
 
 

@@ -64,7 +64,7 @@ def render(rows: Mapping[str, Row]) -> str:
         for name, row in rows.items()
         if row
     )
-    return _HEAD + "".join(lines)
+    return _HEAD + ("".join(lines) or "{}\n")
 
 
 def _came(manifest: Manifest, model: Model, checked: CheckedModel) -> Row:
