@@ -255,7 +255,7 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
     ("a flag that is a number", "conform: true", "conform: 1", "24: expected true or false, not 1"),
     ("a name in capitals", "- name: pair", "- name: Pair", '21: expected a name in lower case, not "Pair"'),
     ("a name with a slash", "- name: pair", "- name: ../pair", "21: expected a name in lower case"),
-    ("a name twice", "name: lossy_live\n", "name: settles_live\n", "expected each model once"),
+    ("a name twice", "name: forgetful\n", "name: hasty\n", "expected each model once"),
     (
         "two lines of text",
         "shows: no member",

@@ -74,10 +74,10 @@ def test_check_writes_json_for_programs(capsys: Captured) -> None:
     assert 0 == main(["check", "toy", "--cached", "--json"])
     told = json.loads(capsys.readouterr().out)
     found = told["models"]
-    assert ["pair", "lossy", "hasty", "forgetful", "settles_live", "lossy_live"] == [
+    assert ["pair", "hasty", "forgetful", "lossy", "settles_live", "lossy_live"] == [
         m["model"] for m in found
     ]
-    pair, _, hasty, *_ = found
+    pair, hasty, *_ = found
     wanted: dict[str, object] = {
         "protocol": "toy",
         "model": "pair",
@@ -178,11 +178,11 @@ def test_check_runs_tlc_again_unless_told_to_use_the_cache(project: Path, capsys
         (["check", "tyo"], 'groupcomm: no protocol is called "tyo" (did you mean toy?); there is toy'),
         (
             ["check", "toy", "--model", "pear"],
-            'groupcomm: no model is called "pear" (did you mean pair?); there is pair, lossy, hasty, forgetful, settles_live, lossy_live',
+            'groupcomm: no model is called "pear" (did you mean pair?); there is pair, hasty, forgetful, lossy, settles_live, lossy_live',
         ),
         (
             ["explain", "toy", "pear"],
-            'groupcomm: no model is called "pear" (did you mean pair?); there is pair, lossy, hasty, forgetful, settles_live, lossy_live',
+            'groupcomm: no model is called "pear" (did you mean pair?); there is pair, hasty, forgetful, lossy, settles_live, lossy_live',
         ),
     ],
 )
@@ -547,7 +547,7 @@ def test_a_flaw_is_a_name(capsys: Captured) -> None:
     assert "toy hasty: violates: NoEarlyCommit" in capsys.readouterr().out
     assert 0 == main(["list", "TOY-91", "--json"])
     (listed,) = json.loads(capsys.readouterr().out)
-    assert ["pair", "lossy", "hasty"] == [model["model"] for model in listed["models"]]
+    assert ["pair", "hasty", "lossy"] == [model["model"] for model in listed["models"]]
     for command in ("list", "explain"):
         assert 2 == main([command, "TOY-9"])
         assert "did you mean TOY-91?" in capsys.readouterr().err
