@@ -33,6 +33,8 @@ from groupcomm_conformance.tlc import tools
 
 DATA = Path(__file__).parent / "data"
 MANIFEST = "spec/toy/models.yaml"
+RECORDED = "spec/toy/recorded.yaml"
+ERRATA = "spec/toy/errata.yaml"
 MODULE = "spec/toy/Toy.tla"
 
 Damage = Callable[[Path], None]
@@ -248,40 +250,12 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
     ),
     ("an invariant with a blank", "[TypeOK, NoEarlyCommit]", "[Type OK]", "expected the name of an operator"),
     ("models that are a number", "models:\n", "models: 3\nx:\n", 'expected .*not the unknown key "x"'),
-    ("a tier that is none", "tier: smoke", "tier: huge", '24: expected one of smoke, full, deep, not "huge"'),
-    ("a tier that is a number", "tier: smoke", "tier: 3", "24: expected one of smoke, full, deep, not 3"),
-    (
-        "an expectation that is none",
-        "expect: holds",
-        "expect: maybe",
-        '25: expected "holds" or "violates: Name"',
-    ),
-    ("a negative count", "distinct: 25", "distinct: -1", "27: expected an integer from 0 up, not -1"),
-    ("a count that is a word", "distinct: 25", "distinct: many", '27: expected an integer, not "many"'),
-    ("a count that is true", "distinct: 25", "distinct: true", "27: expected an integer, not true"),
-    (
-        "a count of 5,000 digits",
-        "distinct: 25",
-        "distinct: " + "9" * 5_000,
-        "27: expected an integer of at most 18",
-    ),
-    ("a count that is missing", "  distinct: 25\n", "", '23: expected the key "distinct"'),
-    (
-        "a count of an ablation",
-        "  trace: 3\n",
-        "  trace: 3\n  distinct: 3\n",
-        'expected no "distinct", which only',
-    ),
-    (
-        "a digest that is not deep",
-        "  distinct: 25\n",
-        "  distinct: 25\n  digest: '0'\n",
-        'no "digest", which only a deep',
-    ),
-    ("a flag that is a number", "conform: true", "conform: 1", "30: expected true or false, not 1"),
-    ("a name in capitals", "- name: pair", "- name: Pair", '23: expected a name in lower case, not "Pair"'),
-    ("a name with a slash", "- name: pair", "- name: ../pair", "23: expected a name in lower case"),
-    ("a name twice", "- name: lossy\n", "- name: pair\n", "expected .*pair"),
+    ("a tier that is none", "tier: smoke", "tier: huge", '22: expected one of smoke, full, deep, not "huge"'),
+    ("a tier that is a number", "tier: smoke", "tier: 3", "22: expected one of smoke, full, deep, not 3"),
+    ("a flag that is a number", "conform: true", "conform: 1", "24: expected true or false, not 1"),
+    ("a name in capitals", "- name: pair", "- name: Pair", '21: expected a name in lower case, not "Pair"'),
+    ("a name with a slash", "- name: pair", "- name: ../pair", "21: expected a name in lower case"),
+    ("a name twice", "name: forgetful\n", "name: hasty\n", "expected each model once"),
     (
         "two lines of text",
         "shows: no member",
@@ -305,40 +279,107 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
     ("an operator that is none", "{MaxLost: 1}", "{MaxLost: '<- 3x'}", 'expected "<- " and an operator'),
     ("a set with an element twice", "{MaxLost: 1}", "{MaxLost: [1, 1]}", "expected a set, but an element"),
     ("a set in a set", "{MaxLost: 1}", "{MaxLost: [[1]]}", "expected text without quotes"),
-    ("a control that is none", "control: pair", "control: pear", "expected a model that holds, not pear"),
-    ("a control that violates", "control: pair", "control: forgetful", "a model that holds, not forgetful"),
     (
-        "nothing ablated",
-        "ablates: WaitForAll",
-        "ablates: KeepCommit",
-        "expected a constant that differs from pair",
+        "an ablation that is a word",
+        "  - name: hasty\n",
+        "  - hasty\n  - name: hasty\n",
+        "expected a mapping from constants",
+    ),
+    (
+        "ablations that are a word",
+        "  without:\n  - name: lossy_live\n    MaxLost: 1\n    violates: EventuallyCommitted\n    shows: a lost vote is never replaced",
+        "  without: lossy_live",
+        "expected a list of ablations",
+    ),
+    ("nothing ablated", "    WaitForAll: false\n", "", "expected a constant in which the ablation differs"),
+    (
+        "what is as in the control",
+        "WaitForAll: false",
+        "WaitForAll: true",
+        "expected another value than that of pair",
+    ),
+    (
+        "a guard that is none",
+        "WaitForAll: false",
+        "WaitForSome: false",
+        "expected a constant of .*not WaitForSome",
+    ),
+    (
+        "a guard that the reference says again",
+        "  MaxLost: 0",
+        "  WaitForAll: true\n  MaxLost: 0",
+        "expected a constant, not WaitForAll",
+    ),
+    (
+        "a model that says what is recorded",
+        "  conform: true\n",
+        "  distinct: 25\n",
+        'not the unknown key "distinct"',
     ),
     ("a claim that is none", "violates: NoEarlyCommit", "violates: NoEarly", "expected .*not NoEarly"),
-    ("a violated claim that is none", "falls: [NoEarlyCommit]", "falls: [NoEarly]", "expected a claim"),
-    (
-        "a violated claim twice",
-        "falls: [NoEarlyCommit]",
-        "falls: [NoEarlyCommit, NoEarlyCommit]",
-        "each name once",
-    ),
-    ("an erratum's ID that is none", "id: TOY-91", "id: toy91", 'expected an ID such as "FLAW-15"'),
-    ("an erratum without a claim", "    claim: NoEarlyCommit\n", "", 'the key "claim", which is missing'),
-    ("a proof that is none", "proved_by: [pair, lossy]", "proved_by: [pear]", "a model that holds, not pear"),
     (
         "a witness in a model that is none",
         "SomeCommit: pair",
         "SomeCommit: pear",
         "expected .*pear",
     ),
+)
+
+
+# What is recorded of models, and errata
+
+ROWS: tuple[tuple[str, str, str, str], ...] = (
+    ("a negative count", "distinct: 25", "distinct: -1", "4: expected an integer from 0 up, not -1"),
+    ("a count that is a word", "distinct: 25", "distinct: many", '4: expected an integer, not "many"'),
+    ("a count that is true", "distinct: 25", "distinct: true", "4: expected an integer, not true"),
+    (
+        "a count of 5,000 digits",
+        "distinct: 25",
+        "distinct: " + "9" * 5_000,
+        "4: expected an integer of at most 18",
+    ),
+    ("a count that is missing", "distinct: 25, ", "", '4: expected the key "distinct"'),
+    ("a count of an ablation", "trace: 3", "trace: 3, distinct: 3", 'not the unknown key "distinct"'),
+    (
+        "a digest that is not deep",
+        "distinct: 25",
+        "digest: '0', distinct: 25",
+        'not the unknown key "digest"',
+    ),
+    (
+        "a row that is a word",
+        "pair: {distinct: 25, transitions: 170, depth: 7}",
+        "pair: 25",
+        "4: expected a mapping",
+    ),
+    (
+        "a row of no model",
+        "pair: {",
+        "pear: {distinct: 1, transitions: 1, depth: 1}\npair: {",
+        "4: expected a model of .*not pear",
+    ),
+    ("a violated claim that is none", "[NoEarlyCommit]", "[NoEarly]", "expected a claim"),
+    ("a violated claim twice", "[NoEarlyCommit]", "[NoEarlyCommit, NoEarlyCommit]", "each name once"),
     ("a trace below 0", "trace: 3", "trace: -3", "expected an integer from 1 up, not -3"),
+)
+
+STORIES: tuple[tuple[str, str, str, str], ...] = (
+    ("an ID that is none", "id: TOY-91", "id: toy91", 'expected an ID such as "FLAW-15"'),
+    (
+        "an erratum without a flaw",
+        "  flaw: The first vote makes a member commit.\n",
+        "",
+        'the key "flaw", which is missing',
+    ),
+    ("an erratum of a model that holds", "hasty:\n", "pair:\n", "expected an ablation of .*not pair"),
+    ("a proof that is none", "proved_by: [pair, lossy]", "proved_by: [pear]", "a model that holds, not pear"),
 )
 
 
 def manifests() -> Iterator[Bad]:
-    for name, old, new, says in EDITS:
-        yield Bad(
-            f"manifest: {name}", ("list",), rf"spec/toy/models\.yaml:.*{says}", edited(MANIFEST, old, new)
-        )
+    for file, edits in ((MANIFEST, EDITS), (RECORDED, ROWS), (ERRATA, STORIES)):
+        for name, old, new, says in edits:
+            yield Bad(f"{file}: {name}", ("list",), rf"{re.escape(file)}:.*{says}", edited(file, old, new))
 
 
 # Arguments
@@ -457,7 +498,7 @@ def nothing() -> Iterator[Bad]:
         (
             "no erratum",
             ("errata",),
-            changed(MANIFEST, lambda text: re.sub(rb"  erratum:\n(    .*\n)+", b"", text)),
+            lambda project: (project / ERRATA).unlink(),
             "no model of a manifest has an erratum",
         ),
     )

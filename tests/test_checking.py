@@ -173,11 +173,11 @@ def test_another_length_of_the_counterexample_differs(toy: Manifest, results: Re
 
 def test_more_or_fewer_falling_claims_differ(toy: Manifest, results: Results) -> None:
     model = toy.model("forgetful")
-    assert ["falls: not expected, but refuted: RefinesDecision"] == differences(
-        evolve(model, falls=("CommittedStays",)), results["forgetful"]
+    assert ["violates, which was not expected: RefinesDecision"] == differences(
+        evolve(model, violated=("CommittedStays",)), results["forgetful"]
     )
-    assert ["falls: expected, but not refuted: NoEarlyCommit"] == differences(
-        evolve(model, falls=("NoEarlyCommit", *model.falls)), results["forgetful"]
+    assert ["does not violate, which was expected: NoEarlyCommit"] == differences(
+        evolve(model, violated=("NoEarlyCommit", *model.violated)), results["forgetful"]
     )
 
 
@@ -283,7 +283,7 @@ def test_of_a_claim_that_is_a_list_each_conjunct_must_fall(project: Path, result
         "NoEarlyCommit == \\A m \\in Member :",
         "NoEarlyCommit ==\n  \\A m \\in Member :\n    /\\ local[m].member = m\n    /\\",
     )
-    edit(project / "spec/toy/models.yaml", "[NoEarlyCommit]", "[NoEarlyCommit, NoEarlyCommit/2]")
+    edit(project / "spec/toy/recorded.yaml", "[NoEarlyCommit]", "[NoEarlyCommit, NoEarlyCommit/2]")
     manifest = load(project, "toy")
     checked = run_model(manifest, manifest.model("hasty"))
     assert frozenset({"NoEarlyCommit"}) == checked.falls
@@ -299,7 +299,7 @@ def test_an_ablation_is_searched_until_all_that_is_recorded_has_fallen(toy: Mani
     model = toy.model("forgetful")
 
     def said(falls: tuple[str, ...], *, recording: bool = False) -> Result:
-        plan = planning.plan_of(toy, evolve(model, falls=falls), recording=recording)
+        plan = planning.plan_of(toy, evolve(model, violated=falls), recording=recording)
         result = planning.execute(plan, plan.parts[0], 1, "2g", None).result
         assert result is not None
         return result
@@ -317,9 +317,9 @@ def test_one_search_shows_the_counterexample_and_notes_what_else_falls(toy: Mani
     """A claim that cannot be noted has a run of its own: where it is the ablation's claim, that is the search."""
     model = toy.model("forgetful")
     assert ["search", "RefinesDecision"] == [part.name for part in planning.plan_of(toy, model).parts]
-    temporal = evolve(model, violates="RefinesDecision", falls=("RefinesDecision",))
+    temporal = evolve(model, violates="RefinesDecision", violated=("RefinesDecision",))
     assert ["search"] == [part.name for part in planning.plan_of(toy, temporal).parts]
-    temporal = evolve(temporal, falls=("CommittedStays", "RefinesDecision"))
+    temporal = evolve(temporal, violated=("CommittedStays", "RefinesDecision"))
     assert ["search", "falls"] == [part.name for part in planning.plan_of(toy, temporal).parts]
 
 
@@ -447,7 +447,7 @@ def test_a_specification_that_does_not_parse_ends_the_run(project: Path) -> None
 
 def test_a_claim_that_no_module_has_is_a_mistake_of_the_manifest(project: Path) -> None:
     edit(project / "spec/toy/models.yaml", "NoEarlyCommit", "NoSuchClaim")
-    manifest = load(project, "toy")
+    manifest = load(project, "toy", recording=True)
     model = manifest.model("pair")
     says = rf"^spec/toy/models\.yaml:{model.line}: model pair: .* invariant NoSuchClaim "
     with pytest.raises(ConfigFailed, match=says):

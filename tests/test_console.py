@@ -138,7 +138,7 @@ def test_the_kill_matrix_can_be_read_however_many_claims_there_are(protocol: str
     manifest = load(ROOT, protocol)
     ablations = {model.name: model for model in manifest.models if not model.holds and model.tier != "deep"}
     results: Any = {
-        name: SimpleNamespace(falls={*model.falls}, judged=manifest.cfg(model).claims)
+        name: SimpleNamespace(falls={*model.violated}, judged=manifest.cfg(model).claims)
         for name, model in ablations.items()
     }
     lines = console.kill_table(manifest, results, width)
@@ -157,4 +157,4 @@ def test_the_kill_matrix_can_be_read_however_many_claims_there_are(protocol: str
             if cell == "x" and column >= left_of(lower) and name in ablations:
                 read[name].add(meaning[f"{upper.ljust(len(lower))[column]}{lower[column]}".strip()])
     for name, model in ablations.items():
-        assert {claim for claim in model.falls if "/" not in claim} == read[name], name
+        assert {claim for claim in model.violated if "/" not in claim} == read[name], name

@@ -9,6 +9,7 @@ from attrs import evolve
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, load
+from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.mutants import report
@@ -49,7 +50,7 @@ def judged(toy: Manifest, tables: dict[str, ModelTable]) -> Judged:
 
 @pytest.fixture(scope="module")
 def definitions(toy: Manifest) -> tree.Definitions:
-    return tree.read(syntax.export(toy.folders, "Toy"))
+    return read_tree(toy.folders, "Toy")
 
 
 def test_changes_are_made_of_all_that_a_step_is(judged: Judged) -> None:
@@ -172,7 +173,7 @@ def changed(definitions: tree.Definitions, becomes: tree.Expression) -> SpecMuta
 def test_a_specification_of_instances_has_mutants_of_its_own_operators_alone() -> None:
     """Places of another module are counted where that module is the protocol's."""
     manifest = load(Path(__file__).parent.parent, "merge_gms")
-    definitions = tree.read(syntax.export(manifest.folders, "MergeGms"))
+    definitions = read_tree(manifest.folders, "MergeGms")
     made = mutants(definitions, {}, Shapes({}), ())
     assert {each.module for each in made} <= {"MergeGms", "Steps", "Views", "Digests"}
     assert "DropStaleMergeReq" in definitions.constants

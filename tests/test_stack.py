@@ -185,15 +185,15 @@ def test_nothing_is_open_where_all_is_given(project: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("Secret: []}", "}", "23: expected all conjuncts of Ballot, but Secret is missing"),
-        ("Secret: []", "Secrets: []", "23: expected a conjunct of Ballot, not Secrets"),
-        ("Ballot:", "Ballots:", "23: expected a module of spec/common, but there is no Ballots.tla"),
-        ("lossy_live, Fresh", "lossless, Fresh", "23: expected a model of this manifest, not lossless"),
-        ("Next: RefinesDecision", "Next: []", "25: expected the claim that shows Next, not an empty list"),
+        ("Secret: []}", "}", "21: expected all conjuncts of Ballot, but Secret is missing"),
+        ("Secret: []", "Secrets: []", "21: expected a conjunct of Ballot, not Secrets"),
+        ("Ballot:", "Ballots:", "21: expected a module of spec/common, but there is no Ballots.tla"),
+        ("lossy_live, Fresh", "lossless, Fresh", "21: expected a model of this manifest, not lossless"),
+        ("Next: RefinesDecision", "Next: []", "23: expected the claim that shows Next, not an empty list"),
         ("Next: RefinesDecision", "Next: Decides",
-         "25: expected a claim that a model that holds is checked for, not Decides"),
-        ("Next: RefinesDecision", "Next: TypeOK", "25: expected a claim that some ablation refutes, not TypeOK"),
-        ("Decision: {Next", "Decision: {Step", "25: expected a conjunct of Decision, not Step"),
+         "23: expected a claim that a model that holds is checked for, not Decides"),
+        ("Next: RefinesDecision", "Next: TypeOK", "23: expected a claim that some ablation refutes, not TypeOK"),
+        ("Decision: {Next", "Decision: {Step", "23: expected a conjunct of Decision, not Step"),
     ],
 )  # fmt: skip
 def test_a_declaration_that_nothing_stands_behind_is_refused(
@@ -208,12 +208,12 @@ def test_a_declaration_that_nothing_stands_behind_is_refused(
 def test_a_claim_that_falls_nowhere_shows_nothing(project: Path) -> None:
     """It might be true of anything."""
     edit(
-        project / "spec/toy/models.yaml",
-        "falls: [CommittedStays, RefinesDecision]",
-        "falls: [CommittedStays]",
+        project / "spec/toy/recorded.yaml",
+        "violates: [CommittedStays, RefinesDecision]",
+        "violates: [CommittedStays]",
     )
     with pytest.raises(
-        ManifestError, match="25: expected a claim that some ablation refutes, not RefinesDecision"
+        ManifestError, match="23: expected a claim that some ablation refutes, not RefinesDecision"
     ):
         load(project, "toy")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from groupcomm_conformance.models.manifest import load, protocols
+from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.tree import Apply, Definitions, Let, Name, TreeError, Writer, children
 from groupcomm_conformance.tlc import syntax
@@ -197,6 +198,6 @@ def test_modules_of_the_project_are_understood() -> None:
     for protocol in protocols(root):
         manifest = load(root, protocol)
         name = manifest.module.removeprefix("MC")
-        definitions = tree.read(syntax.export(manifest.folders, name))
+        definitions = read_tree(manifest.folders, name)
         assert definitions.find("Step") is not None
         assert all(Writer().definition(each) for each in definitions.of_module(name))

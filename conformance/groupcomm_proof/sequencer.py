@@ -15,8 +15,8 @@ import z3
 from attrs import field, frozen
 
 from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.tla import tree
-from groupcomm_conformance.tlc.syntax import export
 
 from . import symbols
 from .ablations import OF_SEQUENCER, Ablation
@@ -491,7 +491,7 @@ def _stays(may_go: Callable[[Term, Term], Term]) -> Callable[..., Term]:
 
 @cache
 def _definitions_of(folder: Path, common: Path) -> tree.Definitions:
-    return tree.read(export([folder, common], "SequencerInductive"))
+    return read_tree([folder, common], "SequencerInductive")
 
 
 def theory_of(manifest: Manifest, ablation: Ablation | None = None) -> Theory:

@@ -14,8 +14,8 @@ import z3
 from attrs import define, evolve, field, frozen
 
 from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.tla import tree
-from groupcomm_conformance.tlc.syntax import export
 
 from . import vocabulary as words
 from .ablations import OF_STABLE, Ablation
@@ -442,7 +442,7 @@ def definitions_of(folder: Path, common: Path, replaces: tuple[str, str] = ("", 
     """Read StableInductive and what it extends; where asked with a piece of its text replaced."""
     old, new = replaces
     if not old:
-        return tree.read(export([folder, common], _MODULE))
+        return read_tree([folder, common], _MODULE)
     with tempfile.TemporaryDirectory(prefix="groupcomm-prove-") as name:
         for module in folder.glob("*.tla"):
             text = module.read_text(encoding="utf-8")
@@ -451,7 +451,7 @@ def definitions_of(folder: Path, common: Path, replaces: tuple[str, str] = ("", 
                     raise NotRead(f"{_MODULE} has {old!r} {text.count(old)} times, not once")
                 text = text.replace(old, new)
             (Path(name) / module.name).write_text(text, encoding="utf-8")
-        return tree.read(export([Path(name), common], _MODULE))
+        return read_tree([Path(name), common], _MODULE)
 
 
 def theory_of(manifest: Manifest, ablation: Ablation | None = None) -> Theory:

@@ -20,26 +20,28 @@
 (* members that are cut off, so every member writes its record again now   *)
 (* and then.                                                               *)
 (*                                                                         *)
-(* The constants of the first group are the guards; the reference is in    *)
-(* models.yaml, and each guard is taken away in a model of its own.        *)
+(* The guards have the values of the repaired algorithm. A model of its    *)
+(* own takes each away.                                                    *)
 (***************************************************************************)
 EXTENDS Steps, Views, FiniteSets
 
 CONSTANTS
-    WriteWhen,      \* the own record is written "first", or when the member has decided whom to "join"
-    DeferToSenior,  \* a member that starts answers, and of two the member with the higher address waits
-    LearnOfAsker,   \* a member that starts waits for a senior by which it was asked, too
-    NameTarget,     \* a member that has decided whom to join names it, before it is in a view
-    FoundWhen,      \* a group is founded when no coordinator is "named", or when no record was "found"
-    SkipBroken,     \* a record that is not whole is passed over; if not, none of the reading counts
-    RemoveWhom,     \* a coordinator removes the records of members that were "silent", "excluded" by a view, all that are
-                    \* "outside" its view, or none
-    WriteAgain,     \* the record is written again by "all" members, the "coordinator", or "nobody"
-    RetryJoin,      \* a member that is not let in for a time looks again
     DiscoveryTime,  \* ms that a member waits for answers
     JoinTime,       \* ms that a member waits until it is let in
     LookMin,        \* ms until a member looks or writes again: at least,
     LookMax         \* and at most
+
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+WriteWhen == "first"   \* the own record is written "first", or when the member has decided whom to "join"
+DeferToSenior == TRUE  \* a member that starts answers, and of two the member with the higher address waits
+LearnOfAsker == TRUE   \* a member that starts waits for a senior by which it was asked, too
+NameTarget == TRUE     \* a member that has decided whom to join names it, before it is in a view
+FoundWhen == "named"   \* a group is founded when no coordinator is "named", or when no record was "found"
+SkipBroken == TRUE     \* a record that is not whole is passed over; if not, none of the reading counts
+RemoveWhom == "silent" \* a coordinator removes the records of members that were "silent", "excluded" by a view, all
+                       \* that are "outside" its view, or none
+WriteAgain == "all"    \* the record is written again by "all" members, the "coordinator", or "nobody"
+RetryJoin == TRUE      \* a member that is not let in for a time looks again
 
 ASSUME
     /\ WriteWhen \in {"first", "join"}

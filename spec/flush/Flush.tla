@@ -37,29 +37,30 @@
 (* START_FLUSH, too: it gives up its flush, and begins it again after         *)
 (* STOP_FLUSH. If it suspects the other requester it continues instead.       *)
 (*                                                                            *)
-(* The constants are guards. README.md says what each is for.                 *)
+(* The guards have the values of the repaired algorithm. README.md says what  *)
+(* each is for.                                                               *)
 (******************************************************************************)
 EXTENDS Steps, Views, Integers, FiniteSets
 
-CONSTANTS
-    Latch,                \* nothing is multicast from the return of BLOCK until STOP_FLUSH
-    Freeze,               \* nothing is delivered beyond the report, or the target, until the next view
-    AwaitOwnMulticasts,   \* a member reports after its own multicasts have come back
-    AwaitAllReports,      \* the requester waits for all FLUSH_COMPLETED
-    Reconcile,            \* every member delivers what any has delivered, before the group counts as stopped
-    ReportAfterReconcile, \* after reconciliation all report again; or the group counts as stopped at once
-    RestartOnSuspicion,   \* a suspicion during reconciliation begins a new round
-    RecheckOnSuspicion,   \* after a suspicion the requester checks again that all have reported
-    OpenLatchOnSuspicion, \* a suspicion of the requester opens a latch that is closed for a "state", "any" latch,
-                          \* or "none"
-    StopByOwnerOnly,      \* only the owner of the flush in force stops it
-    IgnoreSuspected,      \* a message of a suspected member is dropped
-    CheckViewId,          \* a message of another view is ignored
-    LatchJoiner,          \* a joiner multicasts nothing before STOP_FLUSH
-    YieldOnMerge,         \* in a merged view every member but the first gives up its flush
-    ViewFlushFirst,       \* a flush for a view goes before those for a state
-    SeniorRequesterFirst, \* of two flushes for a state the more senior requester's goes first
-    QueueDeferredFlush    \* START_FLUSH of a flush without priority is queued
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+Latch == TRUE                   \* nothing is multicast from the return of BLOCK until STOP_FLUSH
+Freeze == TRUE                  \* nothing is delivered beyond the report, or the target, until the next view
+AwaitOwnMulticasts == TRUE      \* a member reports after its own multicasts have come back
+AwaitAllReports == TRUE         \* the requester waits for all FLUSH_COMPLETED
+Reconcile == TRUE               \* every member delivers what any has delivered, before the group counts as stopped
+ReportAfterReconcile == TRUE    \* after reconciliation all report again; or the group counts as stopped at once
+RestartOnSuspicion == TRUE      \* a suspicion during reconciliation begins a new round
+RecheckOnSuspicion == TRUE      \* after a suspicion the requester checks again that all have reported
+OpenLatchOnSuspicion == "state" \* a suspicion of the requester opens a latch that is closed for a "state", "any" latch,
+                                \* or "none"
+StopByOwnerOnly == TRUE         \* only the owner of the flush in force stops it
+IgnoreSuspected == TRUE         \* a message of a suspected member is dropped
+CheckViewId == TRUE             \* a message of another view is ignored
+LatchJoiner == TRUE             \* a joiner multicasts nothing before STOP_FLUSH
+YieldOnMerge == TRUE            \* in a merged view every member but the first gives up its flush
+ViewFlushFirst == TRUE          \* a flush for a view goes before those for a state
+SeniorRequesterFirst == TRUE    \* of two flushes for a state the more senior requester's goes first
+QueueDeferredFlush == TRUE      \* START_FLUSH of a flush without priority is queued
 
 ASSUME
     /\ {Latch, Freeze, AwaitOwnMulticasts, AwaitAllReports, Reconcile, ReportAfterReconcile, RestartOnSuspicion,

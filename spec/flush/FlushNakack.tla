@@ -26,9 +26,6 @@
 EXTENDS FlushClaims
 
 CONSTANTS
-    HoldsBack,          \* of Nakack: see there
-    JoinerStartsAt,     \* of Nakack
-    AnswerFor,          \* of Nakack
     Tellers             \* bound: the members whose timer for HIGHEST fires
 
 VARIABLES
@@ -42,8 +39,7 @@ stack_view == <<view, nakack, net, delivered, starts>>
 
 \* NAKACK as its own specification has it.
 Nakack == INSTANCE Nakack WITH
-    OfItsView <- TRUE, DiscardPendingOnView <- TRUE, KeepFormerStore <- TRUE, CountFrom <- "view", DrainOnAdd <- TRUE,
-    AnnounceHighest <- "all", RequestFrom <- "teller", SenderCheck <- TRUE, SetTimerOnce <- TRUE, HighestInterval <- 2, RequestDelay <- 1
+    HighestInterval <- 2, RequestDelay <- 1
 
 Datagrams == INSTANCE Network WITH NetworkRemembers <- TRUE
 
@@ -207,7 +203,8 @@ NakackAtRest ==
         /\ nakack[m].asking => IsStale(m, RequestEvent)
 
 \* The duties of FLUSH's group, but for the layer of multicasts that is NAKACK here.
-Above == INSTANCE FlushClaims WITH copies <- {}, fetches <- [m \in Member |-> {}]
+Above == INSTANCE FlushClaims WITH
+    copies <- {}, fetches <- [m \in Member |-> {}]
 
 StackQuiescent == delivered = <<>> /\ Above!Quiescent /\ NakackAtRest
 

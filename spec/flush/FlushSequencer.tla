@@ -26,9 +26,7 @@ CONSTANTS
     Sends,          \* bound: [Member -> how many multicasts its application makes]
     Hears,          \* the events that FLUSH passes up and SEQUENCER hears
     StopRule,       \* a member says that it wants to leave "at_once", or when its table is empty ("drained")
-    HandlerWaits,   \* BLOCK returns when the member's table is empty, and not before
-    ResendOn,       \* guards of SEQUENCER: see there
-    EarlyForward
+    HandlerWaits    \* BLOCK returns when the member's table is empty, and not before
 
 VARIABLES
     sequencer,      \* [Member -> SEQUENCER's state]
@@ -49,18 +47,12 @@ Counted ==
 
 \* SEQUENCER's group, as its own specification has it, over what FLUSH does. None of its actions is taken.
 Above == INSTANCE SequencerClaims WITH
-    local <- sequencer, wire <- forwards, aux_path <- path, aux_delivered <- delivered,
-    held <- [m \in Member |-> <<>>], due <- {}, looked <- [m \in Member |-> 0],
-    stops <- [m \in Member |-> "no"],
-    spent <- [crashes |-> 0, duplicates |-> 0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0,
-              misuses |-> 0, closes |-> 0, suspicions |-> 0],
-    settled <- Counted, History <- First, Without <- {"Uniform"}, SendIsAtomic <- TRUE,
-    Crashers <- {}, MaxCrashes <- 0, MaxDuplicates <- 0, MaxLostForwards <- 0, MaxLostData <- 0, MaxUnicasts <- 0,
-    MaxStops <- 0, MaxMisuses <- 0, MaxCloses <- 0, MaxSuspicions <- 0, Inheritors <- {},
-    ResendOrder <- "rising", ResendBeforeNew <- TRUE, OwnInTable <- TRUE, RemoveOn <- "data", Dedup <- "highest",
-    KeepDeparted <- TRUE, EpochInTag <- "id", CompareViewsBy <- "id", LateForward <- "dropped",
-    SenderFrom <- "header", DeliverOtherViews <- FALSE, OrderForSuspects <- FALSE,
-    Majority <- FALSE, MajorityBy <- "attempts"
+    local <- sequencer, wire <- forwards, aux_path <- path, aux_delivered <- delivered, held <- [m \in Member |-> <<>>],
+    due <- {}, looked <- [m \in Member |-> 0], stops <- [m \in Member |-> "no"], spent <- [crashes |-> 0, duplicates |->
+    0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0, misuses |-> 0, closes |-> 0, suspicions |-> 0],
+    settled <- Counted, History <- First, Without <- {"Uniform"}, SendIsAtomic <- TRUE, Crashers <- {}, MaxCrashes <- 0,
+    MaxDuplicates <- 0, MaxLostForwards <- 0, MaxLostData <- 0, MaxUnicasts <- 0, MaxStops <- 0, MaxMisuses <- 0,
+    MaxCloses <- 0, MaxSuspicions <- 0, Inheritors <- {}, Majority <- FALSE
 
 Drained(m) == sequencer[m].forward_table = <<>>
 

@@ -17,7 +17,6 @@
 EXTENDS FlushClaims
 
 CONSTANTS
-    VoteSource,     \* of Stable: see there
     Hears,          \* the events that STABLE hears
     MaxVotes,       \* bound: different STABLE messages of each view, by its counter
     Receivers       \* bound: the members that STABLE messages reach
@@ -34,9 +33,6 @@ stack_view == <<view, stable, base, purged, starts, gossip>>
 
 \* STABLE as its own specification has it.
 Stable == INSTANCE Stable WITH
-    VoteViewCheck <- "id", StabilityViewCheck <- "id", ForeignVote <- "ignored", SenderCheck <- TRUE,
-    ResetOnView <- TRUE, DropPendingOnView <- TRUE, DropPendingOnStability <- TRUE,
-    NewRoundOnStability <- TRUE, HoldVote <- "until_redeemed", MergeRule <- "min", HeardFromKind <- "set",
     MaxBytes <- 0, StableInterval <- 2, StabilityDelay <- 1
 
 -----------------------------------------------------------------------------

@@ -32,10 +32,7 @@ vars == <<local, wire, log, received, starts, asked, stopped, up, act>>
 view == <<local, wire, log, received, starts, asked, stopped, up>>
 
 Order == INSTANCE Sequencer WITH
-    ResendOn <- "every_view", ResendOrder <- "rising", ResendBeforeNew <- TRUE, OwnInTable <- TRUE, RemoveOn <- "data",
-    Dedup <- "highest", KeepDeparted <- TRUE, EpochInTag <- "id", CompareViewsBy <- "id", EarlyForward <- "held",
-    LateForward <- "dropped", SenderFrom <- "header", DeliverOtherViews <- FALSE, OrderForSuspects <- FALSE,
-    Majority <- FALSE, MajorityBy <- "attempts"
+    Majority <- FALSE
 
 StartFlush == "START_FLUSH"
 

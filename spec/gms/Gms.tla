@@ -40,28 +40,30 @@
 (* before it learned of its admission, and asks again, is refused             *)
 (* (JOIN_REFUSED).                                                            *)
 (*                                                                            *)
-(* The constants are guards. README.md says what each is for.                 *)
+(* The guards have the values of the repaired algorithm. README.md says what  *)
+(* each is for.                                                               *)
 (******************************************************************************)
 EXTENDS Steps, Views, Digests, FiniteSets
 
-CONSTANTS
-    JoinRspAfterAcks,    \* the joiner is answered after the old members have acknowledged the view
-    QueryBeforeDeciding, \* a member that takes over asks first, and sends the newest view again
-    RefuseSeniors,       \* a member that answers a QUERY refuses the asker's seniors from then on
-    OldMembersFirst,     \* a member that takes over sends the newest view to its old members before its joiners
-    JoinerAnswersQuery,  \* a joiner that is asked before it has a view answers
-    LeaverSkipsTakeover, \* a member that asked to leave does not take over
-    DropSuspectedJoiner, \* a suspected joiner is struck from the queue
-    IncarnationCheck,    \* a JOIN_REQ is refused from an incarnation that was "ever" in a view of this branch, or is
-                         \* "present" in this view; or "never"
-    PredecessorCheck,    \* a member installs the view that follows its own, and no other
-    ViewIdNames,         \* an identifier has the view's "creator", or its "first" member, in it
-    TagDigestRequests,   \* a digest is accepted only by the protocol that asked for it
-    PassStops,           \* GroupStopped for another asker is passed down
-    AnswerExcluded,      \* a JOIN_REQ of an incarnation that was excluded is answered (JOIN_REFUSED)
-    DigestTakenWhen,     \* "first", and then the view is decided; or when "answering" the joiner
-    WithdrawPromiseWhen  \* a promise is withdrawn when the joiner is suspected and its view "undecided",
-                         \* when it is suspected at all ("suspected"), or "never"
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+JoinRspAfterAcks == TRUE           \* the joiner is answered after the old members have acknowledged the view
+QueryBeforeDeciding == TRUE        \* a member that takes over asks first, and sends the newest view again
+RefuseSeniors == TRUE              \* a member that answers a QUERY refuses the asker's seniors from then on
+OldMembersFirst == TRUE            \* a member that takes over sends the newest view to its old members before its
+                                   \* joiners
+JoinerAnswersQuery == TRUE         \* a joiner that is asked before it has a view answers
+LeaverSkipsTakeover == TRUE        \* a member that asked to leave does not take over
+DropSuspectedJoiner == TRUE        \* a suspected joiner is struck from the queue
+IncarnationCheck == "ever"         \* a JOIN_REQ is refused from an incarnation that was "ever" in a view of this
+                                   \* branch, or is "present" in this view; or "never"
+PredecessorCheck == TRUE           \* a member installs the view that follows its own, and no other
+ViewIdNames == "creator"           \* an identifier has the view's "creator", or its "first" member, in it
+TagDigestRequests == TRUE          \* a digest is accepted only by the protocol that asked for it
+PassStops == TRUE                  \* GroupStopped for another asker is passed down
+AnswerExcluded == TRUE             \* a JOIN_REQ of an incarnation that was excluded is answered (JOIN_REFUSED)
+DigestTakenWhen == "first"         \* "first", and then the view is decided; or when "answering" the joiner
+WithdrawPromiseWhen == "undecided" \* a promise is withdrawn when the joiner is suspected and its view "undecided", when
+                                   \* it is suspected at all ("suspected"), or "never"
 
 ASSUME
     /\ {JoinRspAfterAcks, QueryBeforeDeciding, RefuseSeniors, OldMembersFirst, JoinerAnswersQuery, LeaverSkipsTakeover,

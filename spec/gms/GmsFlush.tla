@@ -22,10 +22,6 @@
 EXTENDS GmsClaims
 
 CONSTANTS
-    OpenLatchOnSuspicion, \* of Flush: see there
-    StopByOwnerOnly,      \* of Flush
-    IgnoreSuspected,      \* of Flush
-    LatchJoiner,          \* of Flush
     Passes,               \* the events that GMS passes up and FLUSH sees
     Casts                 \* bound: [Member -> how many multicasts its application makes]
 
@@ -48,10 +44,7 @@ stack_view ==
       refused, lost, sent, log, settled, got>>
 
 \* FLUSH as its own specification has it.
-Flush == INSTANCE Flush WITH
-    Latch <- TRUE, Freeze <- TRUE, AwaitOwnMulticasts <- TRUE, AwaitAllReports <- TRUE, Reconcile <- TRUE,
-    ReportAfterReconcile <- TRUE, RestartOnSuspicion <- TRUE, RecheckOnSuspicion <- TRUE, ViewFlushFirst <- TRUE,
-    SeniorRequesterFirst <- TRUE, QueueDeferredFlush <- TRUE, CheckViewId <- TRUE, YieldOnMerge <- TRUE
+Flush == INSTANCE Flush
 
 Channel == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 

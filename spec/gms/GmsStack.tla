@@ -25,27 +25,13 @@ CONSTANTS
     Requesters,        \* bound: the members whose state transfer has the group stopped
     MaxCrashes,        \* bound: how many members crash
     MaxRestarts,       \* bound: how many come back
-    MaxStateTransfers, \* bound: how often state transfers have the group stopped
-    PassStops          \* of Gms: see there
+    MaxStateTransfers  \* bound: how often state transfers have the group stopped
 
-Flush == INSTANCE Flush WITH
-    Latch <- TRUE, Freeze <- TRUE, AwaitOwnMulticasts <- TRUE, AwaitAllReports <- TRUE, Reconcile <- TRUE,
-    ReportAfterReconcile <- TRUE, RestartOnSuspicion <- TRUE, RecheckOnSuspicion <- TRUE,
-    OpenLatchOnSuspicion <- "state", StopByOwnerOnly <- TRUE, IgnoreSuspected <- TRUE, LatchJoiner <- TRUE,
-    ViewFlushFirst <- TRUE, SeniorRequesterFirst <- TRUE, QueueDeferredFlush <- TRUE, CheckViewId <- TRUE,
-    YieldOnMerge <- TRUE
+Flush == INSTANCE Flush
 
-Gms == INSTANCE Gms WITH
-    JoinRspAfterAcks <- TRUE, QueryBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
-    JoinerAnswersQuery <- TRUE, LeaverSkipsTakeover <- TRUE, DropSuspectedJoiner <- TRUE, IncarnationCheck <- "ever",
-    PredecessorCheck <- TRUE, ViewIdNames <- "creator", TagDigestRequests <- TRUE, DigestTakenWhen <- "first",
-    AnswerExcluded <- TRUE, WithdrawPromiseWhen <- "undecided"
+Gms == INSTANCE Gms
 
 Stable == INSTANCE Stable WITH
-    VoteViewCheck <- "id", StabilityViewCheck <- "id", ForeignVote <- "ignored", SenderCheck <- TRUE,
-    ResetOnView <- TRUE, DropPendingOnView <- TRUE, DropPendingOnStability <- TRUE,
-    NewRoundOnStability <- TRUE,
-    HoldVote <- "until_redeemed", MergeRule <- "min", HeardFromKind <- "set", VoteSource <- "delivered",
     MaxBytes <- 0, StableInterval <- 2, StabilityDelay <- 1
 
 VARIABLES

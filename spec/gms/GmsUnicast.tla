@@ -21,13 +21,6 @@
 EXTENDS GmsClaims
 
 CONSTANTS
-    ReplaceWindowOf,    \* of Unicast: see there
-    Acknowledge,        \* of Unicast
-    KeepWindows,        \* of Unicast
-    CloseWhen,          \* of Unicast
-    BindWhen,           \* of Unicast
-    OnNewIncarnation,   \* of Unicast
-    AskFirst,           \* of Unicast
     PassesBelow,        \* the events that GMS passes down and UNICAST sees
     MaxAsks,            \* bound: how often an incarnation asks a member to be let in
     Deaf                \* the members that no datagram reaches: their links work in one direction
@@ -46,7 +39,7 @@ stack_view == <<view, unicast, net, delivered, sends, heard, forgotten>>
 
 \* UNICAST as its own specification has it.
 Unicast == INSTANCE Unicast WITH
-    CloseOnReport <- "outsider", SetTimerWhen <- "when_idle", ForgetFormer <- TRUE, IgnoreFormer <- TRUE, RetransmitMin <- 500, RetransmitMax <- 500, ResendMost <- 3
+    RetransmitMin <- 500, RetransmitMax <- 500, ResendMost <- 3
 
 Datagrams == INSTANCE Network WITH NetworkRemembers <- TRUE
 

@@ -24,21 +24,23 @@
 (* The patience follows the network: it is twice the longest recent gap    *)
 (* between two heartbeats of that member, within bounds.                   *)
 (*                                                                         *)
-(* The constants of the first group are the guards; the reference is in    *)
-(* models.yaml, and each guard is taken away in a model of its own.        *)
+(* The guards have the values of the repaired algorithm. A model of its    *)
+(* own takes each away.                                                    *)
 (***************************************************************************)
 EXTENDS Steps, Views, Integers, Addresses, FiniteSets
 
 CONSTANTS
-    SuspectsInView,     \* "I suspect you" counts in the view alone that it names; otherwise in any
-    ExcludesNotOlder,   \* "my view is without you" does not count if that view is older; otherwise it does
-    StaysCounts,        \* a word of another view counts when it stays
-    LatestOnly,         \* a heartbeat that was overtaken is late; otherwise it counts
-    BeatTo,             \* heartbeats go to all "reachable" members, or to those of the "view"
-    Adapt,              \* the patience follows the gaps between heartbeats
     Patience,           \* heartbeats of its own after which a member takes another for silent: at least,
     Longest,            \* and at most
     BeatInterval        \* ms between two heartbeats
+
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+SuspectsInView == TRUE   \* "I suspect you" counts in the view alone that it names; otherwise in any
+ExcludesNotOlder == TRUE \* "my view is without you" does not count if that view is older; otherwise it does
+StaysCounts == TRUE      \* a word of another view counts when it stays
+LatestOnly == TRUE       \* a heartbeat that was overtaken is late; otherwise it counts
+BeatTo == "reachable"    \* heartbeats go to all "reachable" members, or to those of the "view"
+Adapt == TRUE            \* the patience follows the gaps between heartbeats
 
 ASSUME
     /\ {SuspectsInView, ExcludesNotOlder, StaysCounts, LatestOnly, Adapt} \subseteq BOOLEAN

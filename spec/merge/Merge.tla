@@ -30,7 +30,8 @@
 (* has ended, because its timer fired, stays ended: the promise is withdrawn, *)
 (* and a late INSTALL_MERGE_VIEW finds it in no merge, or in another merge.   *)
 (*                                                                            *)
-(* The constants are guards, and times. README.md says what each is for.      *)
+(* The guards have the values of the repaired algorithm. README.md says what  *)
+(* each is for.                                                               *)
 (******************************************************************************)
 EXTENDS Steps, Views, Digests, Addresses, FiniteSets, TLC
 
@@ -38,28 +39,29 @@ CONSTANTS
     MinInterval,        \* discovery is asked again after a time between these two
     MaxInterval,
     LeaderTimeout,      \* how long the leader waits for answers
-    MemberTimeout,      \* how long a coordinator that has answered waits for the view; longer
-    \* Guards
-    RejectWhen,              \* a coordinator in a merge rejects a request ("busy"), or a coordinator in no merge does
-                             \* ("idle": the note's line, inverted)
-    MergeIdHasIncarnation,   \* a merge's identifier has the leader's incarnation in it
-    OnlyLeaderStarts,        \* a member that discovers coordinators and is not the first of them waits to be asked
-    LeaderRule,              \* the "first" of the coordinators in the order of addresses leads, or "anyone"
-    SetMemberTimer,          \* a coordinator that answers sets a timer
-    TimerHasMergeId,         \* a timer ends the merge that it was set in, and no other
-    CheckMergeId,            \* INSTALL_MERGE_VIEW is taken by a coordinator that is in this merge
-    PredecessorCheck,        \* a member installs a merged view only from a predecessor of it
-    RejectOverlap,           \* views that have a member in common are not merged
-    RejectFormerIncarnation, \* nor are two of which one lists an incarnation, and the other knows a later one
-    HoldView,                \* while a coordinator is in a merge its subgroup's view does not change
-    PromiseDigests,          \* what comes after a digest that was given away is kept
-    CounterAbove,            \* the merged view's counter is above "all", or above the leader's "own"
-    ViewIdNames,             \* its identifier names the "leader", which decides it, or the "first" member
-    DigestRule,              \* its digest is the "greatest" of all entries, or the "last" answer's
-    WindowsSetFor,           \* a member sets its windows for the members that are "new" to it, or for "all"
-    PromoteFirst,            \* the first member of a merged view is its coordinator, also if it was none before
-    KeepEarlyViews           \* of merged views that come before the view that they follow, "all" are kept until
-                             \* then, or the "last", or "none"
+    MemberTimeout       \* how long a coordinator that has answered waits for the view; longer
+
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+RejectWhen == "busy"            \* a coordinator in a merge rejects a request ("busy"), or a coordinator in no merge
+                                \* does ("idle": the note's line, inverted)
+MergeIdHasIncarnation == TRUE   \* a merge's identifier has the leader's incarnation in it
+OnlyLeaderStarts == TRUE        \* a member that discovers coordinators and is not the first of them waits to be asked
+LeaderRule == "first"           \* the "first" of the coordinators in the order of addresses leads, or "anyone"
+SetMemberTimer == TRUE          \* a coordinator that answers sets a timer
+TimerHasMergeId == TRUE         \* a timer ends the merge that it was set in, and no other
+CheckMergeId == TRUE            \* INSTALL_MERGE_VIEW is taken by a coordinator that is in this merge
+PredecessorCheck == TRUE        \* a member installs a merged view only from a predecessor of it
+RejectOverlap == TRUE           \* views that have a member in common are not merged
+RejectFormerIncarnation == TRUE \* nor are two of which one lists an incarnation, and the other knows a later one
+HoldView == TRUE                \* while a coordinator is in a merge its subgroup's view does not change
+PromiseDigests == TRUE          \* what comes after a digest that was given away is kept
+CounterAbove == "all"           \* the merged view's counter is above "all", or above the leader's "own"
+ViewIdNames == "leader"         \* its identifier names the "leader", which decides it, or the "first" member
+DigestRule == "greatest"        \* its digest is the "greatest" of all entries, or the "last" answer's
+WindowsSetFor == "new"          \* a member sets its windows for the members that are "new" to it, or for "all"
+PromoteFirst == TRUE            \* the first member of a merged view is its coordinator, also if it was none before
+KeepEarlyViews == "all"         \* of merged views that come before the view that they follow, "all" are kept until
+                                \* then, or the "last", or "none"
 
 ASSUME
     /\ {MergeIdHasIncarnation, OnlyLeaderStarts, SetMemberTimer, TimerHasMergeId, CheckMergeId, PredecessorCheck,

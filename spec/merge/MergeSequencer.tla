@@ -19,9 +19,7 @@ EXTENDS MergeClaims
 CONSTANTS
     Passes,         \* the views that SEQUENCER sees: of "merging", and of the membership service ("service")
     Sends,          \* bound: [Member -> how many multicasts it sends]
-    Without,        \* conjuncts of VirtualSynchrony that the layer below does not give
-    ResendOn,       \* guards of SEQUENCER: see there
-    EarlyForward
+    Without         \* conjuncts of VirtualSynchrony that the layer below does not give
 
 VARIABLES
     sequencer,          \* [Member -> SEQUENCER's state]
@@ -37,17 +35,12 @@ stack_view == <<view, sequencer, log, settled, got, wire, sent, path, delivered>
 
 \* SEQUENCER's group, as its own specification has it, without faults of its own.
 Above == INSTANCE SequencerClaims WITH
-    local <- sequencer, act <- above, aux_path <- path, aux_delivered <- delivered,
-    held <- [m \in Member |-> <<>>], due <- {}, looked <- [m \in Member |-> 0], stops <- [m \in Member |-> "no"],
-    spent <- [crashes |-> 0, duplicates |-> 0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0,
-              misuses |-> 0, closes |-> 0, suspicions |-> 0],
-    History <- First, Unicast <- "fifo", SendIsAtomic <- TRUE, StopRule <- "flushed",
-    Crashers <- {}, MaxCrashes <- 0, MaxDuplicates <- 0, MaxLostForwards <- 0, MaxLostData <- 0, MaxUnicasts <- 0,
-    MaxStops <- 0, MaxMisuses <- 0, MaxCloses <- 0, MaxSuspicions <- 0, Inheritors <- {},
-    ResendOrder <- "rising", ResendBeforeNew <- TRUE, OwnInTable <- TRUE, RemoveOn <- "data", Dedup <- "highest",
-    KeepDeparted <- TRUE, EpochInTag <- "id", CompareViewsBy <- "id", LateForward <- "dropped",
-    SenderFrom <- "header", DeliverOtherViews <- FALSE, OrderForSuspects <- FALSE,
-    Majority <- FALSE, MajorityBy <- "attempts"
+    local <- sequencer, act <- above, aux_path <- path, aux_delivered <- delivered, held <- [m \in Member |-> <<>>],
+    due <- {}, looked <- [m \in Member |-> 0], stops <- [m \in Member |-> "no"], spent <- [crashes |-> 0, duplicates |->
+    0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0, misuses |-> 0, closes |-> 0, suspicions |-> 0],
+    History <- First, Unicast <- "fifo", SendIsAtomic <- TRUE, StopRule <- "flushed", Crashers <- {}, MaxCrashes <- 0,
+    MaxDuplicates <- 0, MaxLostForwards <- 0, MaxLostData <- 0, MaxUnicasts <- 0, MaxStops <- 0, MaxMisuses <- 0,
+    MaxCloses <- 0, MaxSuspicions <- 0, Inheritors <- {}, Majority <- FALSE
 
 -----------------------------------------------------------------------------
 (* The effects of a step of merging's group on SEQUENCER *)

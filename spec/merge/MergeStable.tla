@@ -28,10 +28,6 @@ stack_view == <<view, stable, windows, gossip>>
 
 \* STABLE as its own specification has it.
 Stable == INSTANCE Stable WITH
-    VoteViewCheck <- "id", StabilityViewCheck <- "id", ForeignVote <- "ignored", SenderCheck <- TRUE,
-    ResetOnView <- TRUE, DropPendingOnView <- TRUE, DropPendingOnStability <- TRUE,
-    NewRoundOnStability <- TRUE,
-    HoldVote <- "until_redeemed", MergeRule <- "min", HeardFromKind <- "set", VoteSource <- "delivered",
     MaxBytes <- 0, StableInterval <- 2, StabilityDelay <- 1
 
 \* In the place of MayPurge: nothing is purged but by STABLE.

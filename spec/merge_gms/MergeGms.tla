@@ -32,42 +32,32 @@
 EXTENDS Steps, Views, Digests, FiniteSets, TLC
 
 CONSTANTS
-    MinInterval, MaxInterval, LeaderTimeout, MemberTimeout,     \* see Merge
-    \* Guards
-    HoldGmsDuringMerge,     \* GMS decides nothing while merging has the group
-    WaitForGmsIdle,         \* merging has the group stopped when GMS has nothing under way
-    StopBeforeDigest,       \* merging has the group stopped before it asks for its digest
-    PassViewsToMerge,       \* the views of GMS are passed to merging
-    SendMergeView,          \* in the place of NEW_VIEW and ANSWER of a merged view goes MERGE_VIEW
-    SuspendAgainAfterMerge, \* GMS asks again for the group when merging gives it up
-    FirstMemberQueries,     \* the first member of a merged view asks all others; or it decides at once
-    ProbeMergedView,        \* a member that relies on another member asks it for its view
-    RepeatLeave,            \* a member that asked the first member for leave, too, asks again when that member has
-                            \* the view
-    KeepEarlyQueries,       \* what is said of a view that a member has not is kept until it is certain
-    ProbeOnEarlyQuery,      \* a participant asks the leader of its subgroup about such a view
-    RejectSuspectedSender, \* a merged view from a suspected member is refused
-    DropStaleMergeReq, \* a MERGE_REQ of a former incarnation is ignored
-    AnswerExcluded     \* see Gms
+    MinInterval, MaxInterval, LeaderTimeout, MemberTimeout      \* see Merge
+
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+HoldGmsDuringMerge == TRUE     \* GMS decides nothing while merging has the group
+WaitForGmsIdle == TRUE         \* merging has the group stopped when GMS has nothing under way
+StopBeforeDigest == TRUE       \* merging has the group stopped before it asks for its digest
+PassViewsToMerge == TRUE       \* the views of GMS are passed to merging
+SendMergeView == TRUE          \* in the place of NEW_VIEW and ANSWER of a merged view goes MERGE_VIEW
+SuspendAgainAfterMerge == TRUE \* GMS asks again for the group when merging gives it up
+FirstMemberQueries == TRUE     \* the first member of a merged view asks all others; or it decides at once
+ProbeMergedView == TRUE        \* a member that relies on another member asks it for its view
+RepeatLeave == TRUE            \* a member that asked the first member for leave, too, asks again when that member has
+                               \* the view
+KeepEarlyQueries == TRUE       \* what is said of a view that a member has not is kept until it is certain
+ProbeOnEarlyQuery == TRUE      \* a participant asks the leader of its subgroup about such a view
+RejectSuspectedSender == TRUE  \* a merged view from a suspected member is refused
+DropStaleMergeReq == TRUE      \* a MERGE_REQ of a former incarnation is ignored
 
 ASSUME
     {HoldGmsDuringMerge, WaitForGmsIdle, StopBeforeDigest, PassViewsToMerge, SendMergeView, SuspendAgainAfterMerge,
      FirstMemberQueries, ProbeMergedView, RepeatLeave, KeepEarlyQueries, ProbeOnEarlyQuery, RejectSuspectedSender,
-     DropStaleMergeReq, AnswerExcluded} \subseteq BOOLEAN
+     DropStaleMergeReq} \subseteq BOOLEAN
 
-G == INSTANCE Gms WITH
-    JoinRspAfterAcks <- TRUE, QueryBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
-    JoinerAnswersQuery <- TRUE, LeaverSkipsTakeover <- TRUE, DropSuspectedJoiner <- TRUE, IncarnationCheck <- "ever",
-    PredecessorCheck <- TRUE, ViewIdNames <- "creator", TagDigestRequests <- TRUE, PassStops <- TRUE,
-    AnswerExcluded <- AnswerExcluded,
-    DigestTakenWhen <- "first", WithdrawPromiseWhen <- "undecided"
+G == INSTANCE Gms
 
-M == INSTANCE Merge WITH
-    RejectWhen <- "busy", MergeIdHasIncarnation <- TRUE, OnlyLeaderStarts <- TRUE, LeaderRule <- "first",
-    SetMemberTimer <- TRUE, TimerHasMergeId <- TRUE, CheckMergeId <- TRUE, PredecessorCheck <- TRUE,
-    RejectOverlap <- TRUE, RejectFormerIncarnation <- TRUE, HoldView <- TRUE, PromiseDigests <- TRUE,
-    CounterAbove <- "all", ViewIdNames <- "leader", DigestRule <- "greatest", WindowsSetFor <- "new",
-    PromoteFirst <- TRUE, KeepEarlyViews <- "all"
+M == INSTANCE Merge
 
 -----------------------------------------------------------------------------
 (* State *)

@@ -30,13 +30,6 @@
 EXTENDS MergeGmsClaims
 
 CONSTANTS
-    OpenLatchOnSuspicion, \* of Flush: see there
-    StopByOwnerOnly,      \* of Flush
-    IgnoreSuspected,      \* of Flush
-    LatchJoiner,          \* of Flush
-    CheckViewId,          \* of Flush
-    YieldOnMerge,         \* of Flush
-    AwaitAllReports,      \* of Flush
     PassesUp,             \* the events that are passed up and FLUSH sees
     Casts,                \* bound: [Member -> how many multicasts its application makes]
     Requesters,           \* bound: whose state transfer has the group stopped
@@ -64,10 +57,7 @@ stack_view ==
     <<local, network, up, life, stops.asked, stops.given, answers, cast, seen, spent, views, installed, above>>
 
 \* FLUSH as its own specification has it.
-Flush == INSTANCE Flush WITH
-    Latch <- TRUE, Freeze <- TRUE, AwaitOwnMulticasts <- TRUE, Reconcile <- TRUE, ReportAfterReconcile <- TRUE,
-    RestartOnSuspicion <- TRUE, RecheckOnSuspicion <- TRUE, ViewFlushFirst <- TRUE, SeniorRequesterFirst <- TRUE,
-    QueueDeferredFlush <- TRUE
+Flush == INSTANCE Flush
 
 Channel == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 

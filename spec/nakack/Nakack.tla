@@ -27,26 +27,29 @@
 (* Messages that wait when a view is installed are void: they count in no     *)
 (* later view.                                                                *)
 (*                                                                            *)
-(* The constants of the first group are the guards; all on is the             *)
-(* reference, and each is taken away in a model of its own.                   *)
+(* The guards have the values of the repaired algorithm. A model of its own   *)
+(* takes each away.                                                           *)
 (******************************************************************************)
 EXTENDS Steps, Views, Digests, FiniteSets
 
 CONSTANTS
-    OfItsView,            \* a message counts in the view in which it was multicast; otherwise in any
-    DiscardPendingOnView, \* what waits is void with a view; otherwise it counts in the next one
-    KeepFormerStore,      \* what was delivered in the view before can still be had
-    CountFrom,            \* HoldBack and Fetch count from where the "view" began, or from the "start"
-    HoldsBack,            \* nothing is delivered beyond the limit that the layers above say
-    DrainOnAdd,           \* what can be delivered is delivered in the step that makes it possible
-    JoinerStartsAt,       \* the window of a member that is new starts at the "digest", or at "nothing"
-    AnnounceHighest,      \* HIGHEST says how far a member has delivered of "all", of its "own", or it is sent by "no member"
-    RequestFrom,          \* a request goes to the "teller", or to the "origin" of the message
-    AnswerFor,            \* a member answers for messages of "all", or of its "own" alone
-    SenderCheck,          \* a message of the view from outside the view is refused
-    SetTimerOnce,         \* a timer that is set is not set again
     HighestInterval,      \* time between two HIGHEST, ms
     RequestDelay          \* time from when a gap is seen to the request, and between requests, ms
+
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+OfItsView == TRUE            \* a message counts in the view in which it was multicast; otherwise in any
+DiscardPendingOnView == TRUE \* what waits is void with a view; otherwise it counts in the next one
+KeepFormerStore == TRUE      \* what was delivered in the view before can still be had
+CountFrom == "view"          \* HoldBack and Fetch count from where the "view" began, or from the "start"
+HoldsBack == TRUE            \* nothing is delivered beyond the limit that the layers above say
+DrainOnAdd == TRUE           \* what can be delivered is delivered in the step that makes it possible
+JoinerStartsAt == "digest"   \* the window of a member that is new starts at the "digest", or at "nothing"
+AnnounceHighest == "all"     \* HIGHEST says how far a member has delivered of "all", of its "own", or it is sent by "no
+                             \* member"
+RequestFrom == "teller"      \* a request goes to the "teller", or to the "origin" of the message
+AnswerFor == "all"           \* a member answers for messages of "all", or of its "own" alone
+SenderCheck == TRUE          \* a message of the view from outside the view is refused
+SetTimerOnce == TRUE         \* a timer that is set is not set again
 
 ASSUME
     /\ {OfItsView, DiscardPendingOnView, KeepFormerStore, HoldsBack, DrainOnAdd, SenderCheck,

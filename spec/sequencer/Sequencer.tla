@@ -35,29 +35,33 @@
 (* of anything. A founder forms the first view, which it creates.             *)
 (* An address is used once: who forgot its reports has another.               *)
 (*                                                                            *)
-(* The constants are guards; models.yaml has the repaired algorithm,          *)
-(* models.yaml under `note` the design note's.                                *)
+(* The guards have the values of the repaired algorithm. The ablation `note`  *)
+(* of models.yaml has the values of the design note.                          *)
 (******************************************************************************)
 EXTENDS Views, Steps, Integers, FiniteSets
 
 CONSTANTS
-    ResendOn,           \* the table is sent again: "every_view", "coordinator_change", "coordinator_gone", "never"
-    ResendOrder,        \* "rising", or "falling" seqnos
-    ResendBeforeNew,    \* the table is sent again before anything new is
-    OwnInTable,         \* the coordinator's own messages are in its table too
-    RemoveOn,           \* an entry leaves the table on "data", or already on "forward"
-    Dedup,              \* "highest" seqno received, "set" of seqnos, or "none"
-    KeepDeparted,       \* received-table entries of departed members are kept: they may merge back in the same incarnation
-    EpochInTag,         \* the tag holds the view in which its sender joined: its "id", its "counter" alone, or "nothing"
-    CompareViewsBy,     \* views are distinguished by their "id", or by their "counter" alone
-    EarlyForward,       \* a FORWARD of a later view is "held", or "dropped" by a member that is not coordinator
-    LateForward,        \* a FORWARD of an earlier view is "dropped", or "accepted" by a coordinator
-    SenderFrom,         \* DATA's sender is taken from the "header", or from the "message"
-    DeliverOtherViews,  \* DATA of another view is delivered
-    OrderForSuspects,   \* a coordinator orders FORWARDs of members that it suspects
-    Majority,           \* option: a view without a majority of the last one delivers nothing
-    MajorityBy          \* that is: of each view in the "attempts" reported, of the last formed views ("installed"),
-                        \* or of the last formed view by the new one's list ("listed")
+    Majority            \* option: a view without a majority of the last one delivers nothing
+
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+ResendOn == "every_view"   \* the table is sent again: "every_view", "coordinator_change", "coordinator_gone", "never"
+ResendOrder == "rising"    \* "rising", or "falling" seqnos
+ResendBeforeNew == TRUE    \* the table is sent again before anything new is
+OwnInTable == TRUE         \* the coordinator's own messages are in its table too
+RemoveOn == "data"         \* an entry leaves the table on "data", or already on "forward"
+Dedup == "highest"         \* "highest" seqno received, "set" of seqnos, or "none"
+KeepDeparted == TRUE       \* received-table entries of departed members are kept: they may merge back in the same
+                           \* incarnation
+EpochInTag == "id"         \* the tag holds the view in which its sender joined: its "id", its "counter" alone, or
+                           \* "nothing"
+CompareViewsBy == "id"     \* views are distinguished by their "id", or by their "counter" alone
+EarlyForward == "held"     \* a FORWARD of a later view is "held", or "dropped" by a member that is not coordinator
+LateForward == "dropped"   \* a FORWARD of an earlier view is "dropped", or "accepted" by a coordinator
+SenderFrom == "header"     \* DATA's sender is taken from the "header", or from the "message"
+DeliverOtherViews == FALSE \* DATA of another view is delivered
+OrderForSuspects == FALSE  \* a coordinator orders FORWARDs of members that it suspects
+MajorityBy == "attempts"   \* that is: of each view in the "attempts" reported, of the last formed views ("installed"),
+                           \* or of the last formed view by the new one's list ("listed")
 
 ASSUME
     /\ ResendOn \in {"every_view", "coordinator_change", "coordinator_gone", "never"}

@@ -26,29 +26,30 @@
 (*   pass the newcomer's start digest. Views without the newcomer change      *)
 (*   nothing about that.                                                      *)
 (*                                                                            *)
-(* The constants of the first group are the guards; all on is the             *)
-(* reference, and each is taken away in a model of its own. The note's        *)
-(* algorithm as written is in NoteStable.                                     *)
+(* The guards have the values of the repaired algorithm. A model of its own   *)
+(* takes each away. The note's algorithm as written is in NoteStable.         *)
 (******************************************************************************)
 EXTENDS Steps, Views, Digests, FiniteSets
 
 CONSTANTS
-    VoteViewCheck,          \* a vote counts in its own view ("id"), in a view with its counter ("counter"), in a view
-                            \* with its members ("members"), or in any view ("none")
-    StabilityViewCheck,     \* and a STABILITY message
-    ForeignVote,            \* a vote of another view: "ignored", or "resets" the round
-    SenderCheck,            \* a message of the view from outside the view is refused
-    ResetOnView,            \* a view change starts a new round
-    DropPendingOnView,      \* a view change drops the pending STABILITY
-    DropPendingOnStability, \* a STABILITY message drops the pending one
-    NewRoundOnStability,    \* a STABILITY message starts a new round
-    HoldVote,               \* a promised digest holds the vote "until_redeemed", "until_a_view" or not: "never"
-    MergeRule,              \* "min", or "max"
-    HeardFromKind,          \* "set", or "count"
-    VoteSource,             \* "delivered", or "received"
     MaxBytes,               \* received bytes that make a member vote; 0: only the timer does
     StableInterval,         \* time between votes, ms
     StabilityDelay          \* longest delay of a STABILITY message, ms
+
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+VoteViewCheck == "id"          \* a vote counts in its own view ("id"), in a view with its counter ("counter"), in a
+                               \* view with its members ("members"), or in any view ("none")
+StabilityViewCheck == "id"     \* and a STABILITY message
+ForeignVote == "ignored"       \* a vote of another view: "ignored", or "resets" the round
+SenderCheck == TRUE            \* a message of the view from outside the view is refused
+ResetOnView == TRUE            \* a view change starts a new round
+DropPendingOnView == TRUE      \* a view change drops the pending STABILITY
+DropPendingOnStability == TRUE \* a STABILITY message drops the pending one
+NewRoundOnStability == TRUE    \* a STABILITY message starts a new round
+HoldVote == "until_redeemed"   \* a promised digest holds the vote "until_redeemed", "until_a_view" or not: "never"
+MergeRule == "min"             \* "min", or "max"
+HeardFromKind == "set"         \* "set", or "count"
+VoteSource == "delivered"      \* "delivered", or "received"
 
 ASSUME
     /\ {VoteViewCheck, StabilityViewCheck} \subseteq {"id", "counter", "members", "none"}

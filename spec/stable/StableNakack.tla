@@ -18,8 +18,6 @@
 EXTENDS NakackClaims
 
 CONSTANTS
-    VoteSource,     \* of Stable: see there
-    MergeRule,      \* of Stable
     VotesAreHeard,  \* NAKACK hears a vote as it hears HIGHEST
     Awaited,        \* bound: whom a member has promised its digest at the start, a set of [by, to]
     Voters,         \* bound: the members that vote
@@ -34,9 +32,6 @@ stack_view == <<view, stable, gossip>>
 
 \* STABLE as its own specification has it.
 Stable == INSTANCE Stable WITH
-    VoteViewCheck <- "id", StabilityViewCheck <- "id", ForeignVote <- "ignored", SenderCheck <- TRUE,
-    ResetOnView <- TRUE, DropPendingOnView <- TRUE, DropPendingOnStability <- TRUE,
-    NewRoundOnStability <- TRUE, HoldVote <- "until_redeemed", HeardFromKind <- "set",
     MaxBytes <- 0, StableInterval <- 2, StabilityDelay <- 1
 
 -----------------------------------------------------------------------------

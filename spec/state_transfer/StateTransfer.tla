@@ -46,33 +46,36 @@
 EXTENDS Views, Steps, Integers, FiniteSets
 
 CONSTANTS
-    AskBy,          \* the asker asks in the "order", or by "unicast": there is no cut
-    InstallWhen,    \* a state is set when it is whole and the own ASK was "marked", or when it is "whole"
-    AfterMarker,    \* messages after the cut are "held", or "dropped"
-    NumberAttempts, \* parts, credits and refusals count for the attempt that they name alone
-    AskAgain,       \* a member whose provider is gone asks another
-    OnFailure,      \* where the application gives no state, the provider "refuses", is "silent", or "ends"
-    OnRefusal,      \* the asker asks the "next" member, or "waits"
-    Credits,        \* the provider sends no more parts than the asker has room for
-    OnOverflow,     \* an asker that holds MaxHeld messages and gets another "asks_again", or "grows"
-    SignalFull,     \* an asker that holds MaxHeld messages passes up Full
-    TellOnMerge,    \* members of a merged view tell which state they have
-    NameBranches,   \* a state's name has the views that its holder has been in without a decision, too
-    KeepMost,       \* of several states the one that most members have is kept; if not, that of the first member
-    KeepLatest,     \* ... of those of the latest formed view
-    StandingBefore, \* a member tells the last view that was formed before the present one
-    ContinueIfKept, \* a transfer continues over a merge if the provider's state is kept
-    FoundsWhen,     \* a member without a state begins with its own in its "first" view, or in any view where it is "alone"
-    HandSeen,       \* a state carries the number of the last message of each member that is in it
-    ReportOwn,      \* own messages that come with a state are reported
-    SendWhen,       \* the application sends while it "has" the state, or in any "view"
-    ForgetGone,     \* a provider forgets an asker that is not in its view
-    DeclaredIsLast, \* a declared state is kept only where there is no other
-    AnswerOrder,    \* a member that delivers in the order multicasts "soon", by a timer, or "at_once"
-    TimerOnce,      \* the timer is set only where it is not set
     Window,         \* parts in transit at most
     MaxHeld,        \* messages that wait for a state at most
     AskTime         \* ms until a member that no member gives the state to asks again
+
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+AskBy == "order"           \* the asker asks in the "order", or by "unicast": there is no cut
+InstallWhen == "marked"    \* a state is set when it is whole and the own ASK was "marked", or when it is "whole"
+AfterMarker == "held"      \* messages after the cut are "held", or "dropped"
+NumberAttempts == TRUE     \* parts, credits and refusals count for the attempt that they name alone
+AskAgain == TRUE           \* a member whose provider is gone asks another
+OnFailure == "refuses"     \* where the application gives no state, the provider "refuses", is "silent", or "ends"
+OnRefusal == "next"        \* the asker asks the "next" member, or "waits"
+Credits == TRUE            \* the provider sends no more parts than the asker has room for
+OnOverflow == "asks_again" \* an asker that holds MaxHeld messages and gets another "asks_again", or "grows"
+SignalFull == TRUE         \* an asker that holds MaxHeld messages passes up Full
+TellOnMerge == TRUE        \* members of a merged view tell which state they have
+NameBranches == TRUE       \* a state's name has the views that its holder has been in without a decision, too
+KeepMost == TRUE           \* of several states the one that most members have is kept; if not, that of the first member
+KeepLatest == TRUE         \* ... of those of the latest formed view
+StandingBefore == TRUE     \* a member tells the last view that was formed before the present one
+ContinueIfKept == TRUE     \* a transfer continues over a merge if the provider's state is kept
+FoundsWhen == "first"      \* a member without a state begins with its own in its "first" view, or in any view where it
+                           \* is "alone"
+HandSeen == TRUE           \* a state carries the number of the last message of each member that is in it
+ReportOwn == TRUE          \* own messages that come with a state are reported
+SendWhen == "has"          \* the application sends while it "has" the state, or in any "view"
+ForgetGone == TRUE         \* a provider forgets an asker that is not in its view
+DeclaredIsLast == TRUE     \* a declared state is kept only where there is no other
+AnswerOrder == "soon"      \* a member that delivers in the order multicasts "soon", by a timer, or "at_once"
+TimerOnce == TRUE          \* the timer is set only where it is not set
 
 ASSUME
     /\ AskBy \in {"order", "unicast"} /\ InstallWhen \in {"marked", "whole"}

@@ -13,7 +13,6 @@
 EXTENDS SequencerClaims
 
 CONSTANTS
-    HandSeen,       \* guard of StateTransfer
     Requests        \* [Member -> how many messages its application multicasts]
 
 VARIABLES
@@ -27,11 +26,7 @@ stack_vars == <<vars, upper_vars>>
 stack_view == <<view, upper_vars>>
 
 Above == INSTANCE StateTransfer WITH
-    AskBy <- "order", InstallWhen <- "marked", AfterMarker <- "held", NumberAttempts <- TRUE, AskAgain <- TRUE,
-    OnFailure <- "refuses", OnRefusal <- "next", Credits <- TRUE, OnOverflow <- "asks_again", SignalFull <- TRUE,
-    TellOnMerge <- TRUE, NameBranches <- TRUE, KeepMost <- TRUE, KeepLatest <- TRUE, StandingBefore <- TRUE,
-    ContinueIfKept <- TRUE, FoundsWhen <- "first", ReportOwn <- TRUE, SendWhen <- "has", ForgetGone <- TRUE,
-    DeclaredIsLast <- TRUE, AnswerOrder <- "soon", TimerOnce <- TRUE, Window <- 1, MaxHeld <- 9, AskTime <- 1000
+    Window <- 1, MaxHeld <- 9, AskTime <- 1000
 
 -----------------------------------------------------------------------------
 (* STATE_TRANSFER takes events, and its application answers *)

@@ -34,29 +34,34 @@
 (* them is removed, and their messages are late. So what stays is bounded  *)
 (* by names.                                                               *)
 (*                                                                         *)
-(* The constants of the first group are the guards; the reference is in    *)
-(* models.yaml, and each guard is taken away in a model of its own. The    *)
-(* note's two algorithms are in NoteUnicast.                               *)
+(* The guards have the values of the repaired algorithm. A model of its    *)
+(* own takes each away. The note's two algorithms are in NoteUnicast.      *)
 (***************************************************************************)
 EXTENDS Steps, Views, Integers, FiniteSets, TLC
 
 CONSTANTS
-    ReplaceWindowOf,    \* a message of a new connection replaces a window of a "lower" one, or of any "other"
-    Acknowledge,        \* an ACK is for all that was "delivered", or for each message that was "received"
-    KeepWindows,        \* of the window of an excluded member is kept "all", or "nothing"
-    CloseWhen,          \* the own side is closed when a view has "excluded" the peer, at "any_view", or "never"
-    CloseOnReport,      \* a report that a peer is silent closes the own side if the peer is an "outsider" of the view,
-                        \* if it is not a member ("no_member": also before the first view), for "anyone", or for "nobody"
-    BindWhen,           \* messages name the incarnation that they are for: "before" anything is delivered, once it
-                        \* is "known", or "never"
-    OnNewIncarnation,   \* what is kept for a former incarnation "goes_again", or "is_dropped"
-    ForgetFormer,       \* all state about former incarnations of a name is removed when a later one is heard of
-    IgnoreFormer,       \* messages of an incarnation after a later one was heard of are late; otherwise they count
-    AskFirst,           \* a receiver without a window answers by SEND_FIRST_SEQNO
-    SetTimerWhen,       \* a request sets the timer "when_idle", nothing being kept, or "always"
     RetransmitMin,      \* ms until the first retransmission
     RetransmitMax,      \* longest time between two, ms; each wait is twice the last, until there is progress
     ResendMost          \* how many messages a retransmission sends at most: the first kept ones
+
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+ReplaceWindowOf == "lower"       \* a message of a new connection replaces a window of a "lower" one, or of any "other"
+Acknowledge == "delivered"       \* an ACK is for all that was "delivered", or for each message that was "received"
+KeepWindows == "all"             \* of the window of an excluded member is kept "all", or "nothing"
+CloseWhen == "excluded"          \* the own side is closed when a view has "excluded" the peer, at "any_view", or
+                                 \* "never"
+CloseOnReport == "outsider"      \* a report that a peer is silent closes the own side if the peer is an "outsider" of
+                                 \* the view, if it is not a member ("no_member": also before the first view), for
+                                 \* "anyone", or for "nobody"
+BindWhen == "before"             \* messages name the incarnation that they are for: "before" anything is delivered,
+                                 \* once it is "known", or "never"
+OnNewIncarnation == "goes_again" \* what is kept for a former incarnation "goes_again", or "is_dropped"
+ForgetFormer == TRUE             \* all state about former incarnations of a name is removed when a later one is heard
+                                 \* of
+IgnoreFormer == TRUE             \* messages of an incarnation after a later one was heard of are late; otherwise they
+                                 \* count
+AskFirst == TRUE                 \* a receiver without a window answers by SEND_FIRST_SEQNO
+SetTimerWhen == "when_idle"      \* a request sets the timer "when_idle", nothing being kept, or "always"
 
 ASSUME
     /\ ReplaceWindowOf \in {"lower", "other"}

@@ -5,6 +5,7 @@ import pytest
 from groupcomm_conformance.beyond.drawing import kinds, taken
 from groupcomm_conformance.beyond.mutants import _pairs, noticed_in, noticed_of
 from groupcomm_conformance.models.checking import Cache, run_model
+from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.protocols.derive import constants_of
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.mutants import report
@@ -18,7 +19,6 @@ from groupcomm_conformance.steps.mutants.verdicts import Judged
 from groupcomm_conformance.steps.table import StepTable, Tables
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.values import Value
-from groupcomm_conformance.tlc import syntax
 from tests.cores import MANIFESTS, NAMES, PROTOCOLS, ROOT
 
 STEPS = 8_000
@@ -97,7 +97,7 @@ def test_a_false_explanation_is_refuted_by_a_random_step() -> None:
 
 
 def specified(name: str, module: str) -> tuple[tree.Definitions, list[SpecMutant]]:
-    definitions = tree.read(syntax.export(MANIFESTS[name].folders, module))
+    definitions = read_tree(MANIFESTS[name].folders, module)
     reference = {key: value for key, value in constants(name).items() if isinstance(value, bool | str)}
     events = {kind.cls.__name__ for kind in kinds(PROTOCOLS[name])}
     return definitions, spec_mutants(definitions, reference, Shapes({}), events)

@@ -31,7 +31,7 @@ def made_up(manifest: Manifest, model: Model) -> CheckedModel:
         witnesses=frozenset(),
         steps=frozenset(),
         judged=(),
-        falls=frozenset(model.falls),
+        falls=frozenset(model.violated),
         conjuncts=frozenset(),
         harvest=None,
         seconds=1.0,

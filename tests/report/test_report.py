@@ -139,7 +139,7 @@ def test_the_page_fetches_nothing(made: tuple[Path, int]) -> None:
 
 
 def test_a_count_that_differs_is_a_failure(project: Path) -> None:
-    edit(project / "spec/toy/models.yaml", "distinct: 75", "distinct: 76")
+    edit(project / "spec/toy/recorded.yaml", "distinct: 75", "distinct: 76")
     assert 1 == main(["report"])
     junit = project / "build/report/junit.xml"
     wanted = "distinct: expected 76, came 75"

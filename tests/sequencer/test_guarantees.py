@@ -35,7 +35,7 @@ def wrong_cells(text: str, manifest: Manifest) -> list[str]:
         for heading, cell in list(zip(head, row, strict=True))[1:-1]:
             claim = heading.strip("`")
             asked = [model for model in models if claim in manifest.cfg(model).claims]
-            refuted = {model.name for model in asked if claim in model.falls}
+            refuted = {model.name for model in asked if claim in model.violated}
             if found := re.fullmatch(r"no: `(\w+)`", cell):
                 true = found[1] in refuted
             else:

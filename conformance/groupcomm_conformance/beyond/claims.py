@@ -22,15 +22,14 @@ from groupcomm_conformance.files.keys import key
 from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.models.instruments import ROOT, Run, remembered
 from groupcomm_conformance.models.manifest import Manifest, Model
-from groupcomm_conformance.models.modules import Modules, read_modules
+from groupcomm_conformance.models.modules import Modules, read_modules, read_tree
 from groupcomm_conformance.steps.mutants.confronting import Noticed, printed
 from groupcomm_conformance.steps.mutants.verdicts import Judged
-from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.folding import folded
 from groupcomm_conformance.tla.tree import Apply, Definitions, Expression, Name, Writer
 from groupcomm_conformance.tlc import run as tlc
-from groupcomm_conformance.tlc import syntax, tools
+from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import EvaluationFailed, UnexpectedOutput
 
 from .weakening import AT_LEAST, AT_MOST, Weakenings, called, primed, weakenings
@@ -74,7 +73,7 @@ class Root:
     @classmethod
     def of(cls, manifest: Manifest, module: str) -> "Root":
         """Weaken the claims of the sets over a module; what its group and members' steps use stays."""
-        definitions = tree.read(syntax.export(manifest.folders, module))
+        definitions = read_tree(manifest.folders, module)
         modules = read_modules(manifest.folders, module)
         claims: dict[str, str] = {}
         group: set[str] = set()
@@ -185,7 +184,7 @@ def judge(
 def _asked(manifest: Manifest, model: Model, root: Root) -> dict[str, set[str]]:
     """Give the weakenings of each claim that an ablation refutes."""
     cfg = manifest.cfg(model)
-    fallen = [claim for claim in root.claims if claim in cfg.claims and claim in model.falls]
+    fallen = [claim for claim in root.claims if claim in cfg.claims and claim in model.violated]
     found: dict[str, set[str]] = {}
     for claim in fallen:
         top = root.claims[claim]

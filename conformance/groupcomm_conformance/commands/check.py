@@ -10,7 +10,6 @@ import typer
 from attrs import evolve, frozen
 from rich.markup import escape
 
-from groupcomm_conformance.documents import neighbours
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.checking import (
@@ -23,6 +22,7 @@ from groupcomm_conformance.models.checking import (
     run_models,
     stale,
 )
+from groupcomm_conformance.models.consistency import require_use
 from groupcomm_conformance.models.manifest import (
     TIERS,
     Manifest,
@@ -68,7 +68,9 @@ def check(
     heap: Heap = "2g",
     recording: Annotated[
         bool,
-        typer.Option("--record", help="Write what came into models.yaml: counts, traces, falls, digests."),
+        typer.Option(
+            "--record", help="Write what came into recorded.yaml: counts, traces, violated claims, digests."
+        ),
     ] = False,
     master: Master = None,
     table: TableFolder = None,
@@ -83,8 +85,8 @@ def check(
     if a gate fails: an action or outcome that never occurs, a witness that is not reached, a claim that no
     ablation violates, a control that does not hold. A deep model that was recorded from another specification
     is named as stale, which is no failure. With --record outcomes are compared with the manifest as always,
-    and figures are written into it. With --master or --table it is a campaign: Spark runs the models, each a
-    task, a table keeps the results, and the same command continues an interrupted campaign.
+    and figures are written into recorded.yaml. With --master or --table it is a campaign: Spark runs the
+    models, each a task, a table keeps the results, and the same command continues an interrupted campaign.
     """
     root = find_root()
     models = chosen(root, protocol or (), tier=tier or "full", only=model or (), recording=recording)
@@ -93,7 +95,7 @@ def check(
     if guard is not None:
         models = _noticing(guard, models)
     for manifest in {manifest.protocol: manifest for manifest, _ in models}.values():
-        neighbours.require(manifest)
+        require_use(manifest)
     if write_cfg is not None:
         _write_cfgs(write_cfg, models)
         return
@@ -121,7 +123,7 @@ def check(
                 typer.echo(f"recorded {line}", err=True)
             manifest = load(root, manifest.protocol, recording=True)
         old = stale(manifest)
-        judged = (*gates(manifest, results), neighbours.gate(root, manifest))
+        judged = gates(manifest, results)
         different = {name: differences(manifest.model(name), each) for name, each in results.items()}
         ok = ok and not any(different.values()) and all(gate.ok is not False for gate in judged)
         if as_json:

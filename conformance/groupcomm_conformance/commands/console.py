@@ -286,7 +286,7 @@ def as_json(model: Model, checked: CheckedModel, different: Sequence[str]) -> di
         "transitions": checked.transitions,
         "depth": checked.depth,
         "trace_length": len(checked.trace),
-        "falls": sorted(checked.falls),
+        "violates": sorted(checked.falls),
         "witnesses": sorted(checked.witnesses),
         "seconds": round(checked.seconds, 3),
         "cpu_seconds": round(checked.cpu_seconds, 3),

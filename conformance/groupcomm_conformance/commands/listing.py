@@ -143,7 +143,7 @@ def _document(manifest: Manifest, models: Iterable[Model]) -> dict[str, Any]:
                 "transitions": model.counts and model.counts.transitions,
                 "depth": model.counts and model.counts.depth,
                 "trace_length": model.trace,
-                "falls": list(model.falls),
+                "violates": list(model.violated),
                 "conform": model.conform,
                 "walk": model.walk,
                 "shows": model.shows,

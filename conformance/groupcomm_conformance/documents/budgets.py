@@ -48,7 +48,7 @@ def lost(manifest: Manifest) -> list[Lost]:
         spending = [model for model in manifest.models if budgets(manifest.cfg(model).constants).get(budget)]
         shown = {claim for model in spending if model.holds for claim in manifest.cfg(model).claims}
         ablations = [model for model in spending if budget in model.ablates]
-        fallen = {claim for model in ablations for claim in model.falls}
+        fallen = {claim for model in ablations for claim in model.violated}
         for guarantee, conjuncts in manifest.gives.items():
             lacking = {
                 conjunct: claims
@@ -58,7 +58,7 @@ def lost(manifest: Manifest) -> list[Lost]:
             if not any(fallen.intersection(claims) for claims in lacking.values()):
                 continue
             refuted = {
-                model.name: tuple(name for name, claims in lacking.items() if {*claims} & {*model.falls})
+                model.name: tuple(name for name, claims in lacking.items() if {*claims} & {*model.violated})
                 for model in ablations
             }
             refuted = {name: those for name, those in refuted.items() if those}

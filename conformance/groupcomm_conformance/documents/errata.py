@@ -45,7 +45,7 @@ OWN: Final = "Flaws of what is built here: of repairs, and of protocols put toge
 
 _WIDTH: Final = 110
 _LONG: Final = 300
-_WRITTEN: Final = "Written by `groupcomm errata` from `spec/*/models.yaml`; do not edit it."
+_WRITTEN: Final = "Written by `groupcomm errata` from `spec/*/errata.yaml`; do not edit it."
 _INDEX: Final = f"""\
 # Errata
 

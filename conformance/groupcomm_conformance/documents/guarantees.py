@@ -95,7 +95,7 @@ def _claim(manifest: Manifest, name: str, node: Node) -> _Given:
     if name not in manifest.claims():
         raise node.error(f"a claim of {manifest.protocol}, not {name}")
     holding = [model.name for model in manifest.models if model.holds and name in manifest.cfg(model).claims]
-    falling = [model.name for model in manifest.models if name in model.falls]
+    falling = [model.name for model in manifest.models if name in model.violated]
     if not holding or not falling:
         lacks = "a model that holds" if not holding else "an ablation that refutes it"
         raise node.error(f"a claim with {lacks}, which {name} has not")

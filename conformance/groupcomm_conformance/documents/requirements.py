@@ -299,7 +299,7 @@ def _read_rows(path: Path, shown: Path, found: _Rows) -> None:
 
 def _operators(manifest: Manifest) -> dict[str, _Thing]:
     """Give the claims and witnesses by name. A claim that no ablation refutes checks nothing."""
-    falls = {claim for model in manifest.models for claim in model.falls}
+    falls = {claim for model in manifest.models for claim in model.violated}
     claims = {
         claim: _Thing(claim, "claim", "" if claim in falls else "is violated by no ablation")
         for claim in manifest.claims()

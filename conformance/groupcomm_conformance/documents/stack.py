@@ -90,7 +90,7 @@ def _layer(root: Path, stack: Sequence[Layer], layer: Layer, manifest: Manifest)
         yield from _head("conjunct", "meaning", "shown by the claim", "in models that hold", "refuted in")
         for conjunct, claims in conjuncts.items():
             holding = [m.name for m in manifest.models if m.holds and {*claims} <= {*manifest.cfg(m).claims}]
-            refuted = [m.name for m in manifest.models if {*claims} & {*m.falls}]
+            refuted = [m.name for m in manifest.models if {*claims} & {*m.violated}]
             meaning = modules.meaning(name, conjunct) if modules else ""
             cells = (_code(claims), _some(holding), _some(refuted))
             if claims == NOT_GIVEN:

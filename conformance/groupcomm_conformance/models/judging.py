@@ -55,10 +55,10 @@ def differences(model: Model, checked: CheckedModel) -> list[str]:
     if model.trace != len(checked.trace):
         found.append(f"trace: expected {model.trace} states, came {len(checked.trace)}")
     fallen = checked.falls | checked.conjuncts
-    if more := sorted(fallen.difference(model.falls)):
-        found.append(f"falls: not expected, but refuted: {', '.join(more)}")
-    if less := [name for name in model.falls if name not in fallen]:
-        found.append(f"falls: expected, but not refuted: {', '.join(less)}")
+    if more := sorted(fallen.difference(model.violated)):
+        found.append(f"violates, which was not expected: {', '.join(more)}")
+    if less := [name for name in model.violated if name not in fallen]:
+        found.append(f"does not violate, which was expected: {', '.join(less)}")
     return found
 
 

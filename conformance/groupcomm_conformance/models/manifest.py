@@ -1,16 +1,20 @@
 """The manifest of a protocol, `spec/<protocol>/models.yaml`: all input of TLC, and the expected results.
 
-- `reference` gives every constant of the modules the value that it has in the repaired algorithm over sound
-  layers: each guard on, no fault. `claims` names sets of claims. Each has TLC's input for it
-  (`specification` or `init` and `next`, `view`, ...), its `invariants` and `properties`, and in `constants`
-  the differences from the reference. A set that is `like` another has what it does not say itself from there,
-  and the claims of `more` besides; but a set for liveness has no `view`. A set may be over another `module`
-  of the folder, such as a note's own algorithm; its `constants` are then a reference of its own. (`with`
-  names protocols whose modules it uses.)
+- `reference` gives each constant of the modules the value that it has over sound layers, without a fault. The
+  guards are no constants: the modules define them, with the values of the repaired algorithm. `claims` names
+  sets of claims. Each has TLC's input for it (`specification` or `init` and `next`, `view`, ...), its
+  `invariants` and `properties`, and in `constants` the differences from the reference. A set that is `like`
+  another has what it does not say itself from there, and the claims of `more` besides; but a set for liveness
+  has no `view`. A set may be over another `module` of the folder, such as a note's own algorithm. It has the
+  reference's values of the constants that this module declares, too. (`with` names protocols whose modules it
+  uses.)
 - A model is one run: a set of claims (`safety` unless it says another) and the constants that it changes.
-  The cfg file that TLC reads is made from these; there is none in the project.
-- It *holds*, with exact counts, or it *violates* one named claim, as a flawed variant (an ablation) must.
-  Then its *control* is the model that has the same constants except for those in `ablates`, and holds.
+  The cfg file that TLC reads is made from these; there is none in the project. It *holds*.
+- `without` lists its ablations, the flawed variants: each gives the constants in which it differs from the
+  model, its *control*, and the claim that it *violates* first. All else is as in the control.
+- `recorded.yaml` beside it has a row for each model: counts of a model that holds; of an ablation the length
+  of the counterexample, and all claims that it violates. `groupcomm check --record` alone writes it.
+- `errata.yaml`, where there is one, tells the stories of ablations that show a flaw of the note.
 
 `gives` and `assumes` say what the protocol is in a stack: guarantees, which are modules of `spec/common`,
 conjunct by conjunct, with the claims that show what is given and models without what is assumed.
@@ -23,14 +27,13 @@ algorithm of a note that no core implements: no model of it is marked `conform` 
 described in `model.Model`, `model.Erratum` and `model.Manifest`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from os.path import lexists
 from pathlib import Path
 from typing import Final, cast
 
 from attrs import evolve
 
-from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.project import find_root
 from groupcomm_conformance.files.strict_yaml import Node
@@ -54,6 +57,8 @@ from .model import (
     did_you_mean,
     is_liveness,
 )
+from .modules import scope
+from .source import MANIFEST, RECORDED, Source
 
 __all__ = [
     "MANIFEST",
@@ -76,15 +81,11 @@ __all__ = [
     "protocols",
 ]
 
-MANIFEST: Final = "models.yaml"
-
 _NAME: Final = r"[a-z][a-z0-9_]*"
 _OPERATOR: Final = r"[A-Za-z][A-Za-z0-9_]*"
-_FALLEN: Final = r"[A-Za-z][A-Za-z0-9_]*(/[1-9][0-9]{0,2})?"
+_VIOLATED: Final = r"[A-Za-z][A-Za-z0-9_]*(/[1-9][0-9]{0,2})?"
 _COUNTED: Final = ("distinct", "transitions", "depth")
-_HOLDS_ONLY: Final = (*_COUNTED, "conform", "walk")
-_SHOWN: Final = ("trace", "falls")
-_VIOLATES_ONLY: Final = ("ablates", "control", *_SHOWN, "erratum")
+_SHOWN: Final = ("trace", "violates")
 _ONE: Final = ("specification", "init", "next", "view")
 _MANY: Final = ("invariants", "properties", "constraints", "action_constraints", "symmetry")
 
@@ -103,56 +104,58 @@ def cores(root: Path) -> tuple[str, ...]:
 def load(root: Path, protocol: str, *, recording: bool = False) -> Manifest:
     """Read and check the manifest of `protocol`.
 
-    With `recording` the counts, traces and falls of models may be missing, as what comes will be recorded.
+    With `recording` the rows of `recorded.yaml` may be missing or outdated, as what comes will be recorded.
     UnknownNameError where there is no such protocol, ManifestError where anything is amiss.
     """
     known = protocols(root)
     if protocol not in known:
         raise UnknownNameError("protocol", protocol, known)
-    folder = root / "spec" / protocol
+    source = Source(root / "spec" / protocol)
     try:
-        document = strict_yaml.load(folder / MANIFEST, f"spec/{protocol}/{MANIFEST}")
-        manifest = _manifest(document, protocol, folder, recording=recording)
-        consistency.check(manifest, document, recording=recording)
+        manifest = _manifest(source, protocol, recording=recording)
+        consistency.check(manifest, source, recording=recording)
     except FileError as error:
         raise ManifestError(error.file, error.line, error.expected) from None
     return manifest
 
 
-def _manifest(document: Node, protocol: str, folder: Path, *, recording: bool) -> Manifest:
-    top = document.fields(
-        ("protocol", "module", "reference", "claims", "type_invariants", "witnesses", "models"),
-        ("assumes", "gives", "with"),
-    )
+def _manifest(source: Source, protocol: str, *, recording: bool) -> Manifest:
+    top, folder = source.top, source.folder
     top["protocol"].choice((protocol,))
     module = _module(top["module"], folder)
-    reference = _constants(top["reference"])
-    cfgs, other_modules = _claim_sets(top["claims"], reference, folder)
+    own = _constants(top["reference"])
+    guards = source.modules(module).guards_of_scope(module)
+    for name in guards.keys() & own.keys():
+        raise (
+            top["reference"]
+            .entries()[name]
+            .error(f"a constant, not {name}: {module} defines this guard's value")
+        )
+    reference = {**guards, **{name: constant_text(value) for name, value in own.items()}}
+    cfgs, other_modules = _claim_sets(source, reference)
     return Manifest(
         protocol=protocol,
         folder=folder,
-        file=document.file,
+        file=source.document.file,
         module=module,
-        reference={name: constant_text(value) for name, value in reference.items()},
+        reference=reference,
         cfgs=cfgs,
         type_invariants=_names(top["type_invariants"], "an invariant"),
         witnesses={
             name: _names(node, "a model", or_one=True)
             for name, node in top["witnesses"].entries("a mapping from operators to models").items()
         },
-        models=tuple(_model(node, recording=recording) for node in top["models"].items("a list of models")),
+        models=tuple(_models(source, recording=recording)),
         assumes=_links(top["assumes"], "a model") if "assumes" in top else {},
         gives=_links(top["gives"], "a claim") if "gives" in top else {},
         other_modules=other_modules,
-        with_=_beside(top["with"], folder) if "with" in top else (),
+        with_=source.with_,
+        inside={
+            name: source.modules(root).guards_inside(root)
+            for name in cfgs
+            for root in (other_modules.get(name, module),)
+        },
     )
-
-
-def _beside(node: Node, folder: Path) -> tuple[str, ...]:
-    for item in node.items("a list of protocols"):
-        if not (folder.parent / item.text()).is_dir():
-            raise item.error(f"a protocol, but there is no spec/{item.text()}")
-    return _names(node, "a protocol")
 
 
 def _links(node: Node, what: str) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -166,14 +169,12 @@ def _links(node: Node, what: str) -> dict[str, dict[str, tuple[str, ...]]]:
     }
 
 
-def _claim_sets(
-    node: Node, reference: Mapping[str, Constant], folder: Path
-) -> tuple[dict[str, Cfg], dict[str, str]]:
+def _claim_sets(source: Source, reference: Mapping[str, str]) -> tuple[dict[str, Cfg], dict[str, str]]:
     """Read the sets of claims, and for each set over another module, that module."""
     found: dict[str, Cfg] = {}
     other_modules: dict[str, str] = {}
-    start = Cfg(constants={name: constant_text(value) for name, value in reference.items()})
-    for name, entry in node.entries("a mapping from names to sets of claims").items():
+    start = Cfg(constants=reference)
+    for name, entry in source.top["claims"].entries("a mapping from names to sets of claims").items():
         keys = entry.fields((), ("like", "module", "constants", "more", *_ONE, *_MANY))
         base = start
         if "like" in keys:
@@ -182,7 +183,8 @@ def _claim_sets(
             base = evolve(base, view=None) if is_liveness(name) else base
             other_modules |= {name: other_modules[like]} if like in other_modules else {}
         if "module" in keys:
-            base, other_modules[name] = Cfg(constants={}), _module(keys["module"], folder)
+            root = other_modules[name] = _module(keys["module"], source.folder)
+            base = Cfg(constants=_inherited(source, root, reference))
             if "like" in keys:
                 raise keys["module"].error('no "module" in a set that is like another, which has one')
         one = {key: keys[key].matching(_OPERATOR, "the name of an operator") for key in _ONE if key in keys}
@@ -210,6 +212,16 @@ def _claim_sets(
     return found, other_modules
 
 
+def _inherited(source: Source, root: str, reference: Mapping[str, str]) -> dict[str, str]:
+    """Give what a set over another module has from the reference: the constants that this module has, too."""
+    modules = source.modules(root)
+    here = scope(modules, root)
+    sides = {
+        name: side for name, side in reference.items() if any(modules.declares(each, name) for each in here)
+    }
+    return {**modules.guards_of_scope(root), **sides}
+
+
 def _module(node: Node, folder: Path) -> str:
     module = node.matching(_OPERATOR, "the name of a module")
     if not (folder / f"{module}.tla").is_file():
@@ -221,54 +233,90 @@ def _unknown_set(node: Node, found: Mapping[str, Cfg]) -> Cfg:
     raise node.error(f"a set of claims above it ({', '.join(found) or 'there is none'})")
 
 
-def _model(node: Node, *, recording: bool) -> Model:
+def _models(source: Source, *, recording: bool) -> Iterator[Model]:
+    control: Model | None = None
+    for node, below in source.models():
+        if below is None:
+            model = control = _control(node)
+        else:
+            model = _ablation(node, cast("Model", control))
+            if model.name in source.errata:
+                model = evolve(model, erratum=_erratum(source.errata[model.name], str(model.violates)))
+        yield _with_row(model, node, source.recorded.get(model.name), recording=recording)
+
+
+def _control(node: Node) -> Model:
+    """Read a model that holds."""
     found = node.fields(
-        ("name", "tier", "expect", "shows"),
-        ("claims", "bounds", "constants", *_HOLDS_ONLY, *_VIOLATES_ONLY, "digest"),
+        ("name", "tier", "shows"), ("claims", "bounds", "constants", "conform", "walk", "without")
     )
-    expect = found["expect"].matching(rf"holds|violates: {_OPERATOR}", '"holds" or "violates: Name"')
-    violates = None if expect == "holds" else expect.removeprefix("violates: ")
-    if violates is None:
-        _present(node, found, () if recording else _COUNTED, "a model that holds")
-        _absent(found, _VIOLATES_ONLY, "a model that violates a claim")
-    else:
-        needed = ("ablates", "control") if recording else ("ablates", "control", *_SHOWN)
-        _present(node, found, needed, "a model that violates a claim")
-        _absent(found, _HOLDS_ONLY, "a model that holds")
-    counts = [found[key].integer(0) for key in _COUNTED if key in found]
-    tier = cast("Tier", found["tier"].choice(TIERS))
-    if "digest" in found and tier != "deep":
-        raise found["digest"].error('no "digest", which only a deep model may have')
     return Model(
         name=found["name"].matching(_NAME, "a name in lower case"),
-        tier=tier,
+        tier=cast("Tier", found["tier"].choice(TIERS)),
         claims=found["claims"].text() if "claims" in found else "safety",
-        shows=found["shows"].matching(r"[^\n]*\S[^\n]*", "one line of text"),
+        shows=_line(found["shows"]),
         line=node.line,
         bounds=found["bounds"].text() if "bounds" in found else "",
         constants=_constants(found["constants"]) if "constants" in found else {},
-        counts=Counts(*counts) if len(counts) == len(_COUNTED) else None,
         conform=_flag(found, "conform"),
         walk=_flag(found, "walk"),
-        violates=violates,
-        ablates=_names(found["ablates"], "a constant", or_one=True) if violates else (),
-        control=found["control"].text() if violates else None,
-        trace=found["trace"].integer(1) if "trace" in found else None,
-        falls=_names(found["falls"], "a claim", _FALLEN) if "falls" in found else (),
-        erratum=_erratum(found["erratum"]) if "erratum" in found else None,
+    )
+
+
+def _ablation(node: Node, control: Model) -> Model:
+    """Read what an ablation says: all else is as in its control."""
+    entries = node.entries("a mapping from constants, and what the ablation violates")
+    changes = {name: _constant(value) for name, value in entries.items() if name[:1].isupper()}
+    if not changes:
+        raise node.error("a constant in which the ablation differs from its control, such as Guard: false")
+    others = {name: value for name, value in entries.items() if name not in changes}
+    found = evolve(node, content=others).fields(("name", "violates", "shows"), ("tier", "bounds"))
+    return Model(
+        name=found["name"].matching(_NAME, "a name in lower case"),
+        tier=cast("Tier", found["tier"].choice(TIERS)) if "tier" in found else control.tier,
+        claims=control.claims,
+        shows=_line(found["shows"]),
+        line=node.line,
+        bounds=found["bounds"].text() if "bounds" in found else "",
+        constants={**control.constants, **changes},
+        violates=found["violates"].matching(_OPERATOR, "the name of a claim"),
+        ablates=tuple(changes),
+        control=control.name,
+    )
+
+
+def _with_row(model: Model, node: Node, row: Node | None, *, recording: bool) -> Model:
+    """Give a model with what is recorded of it."""
+    needed = _COUNTED if model.holds else _SHOWN
+    if row is None or (recording and not row.entries().keys() >= {*needed}):
+        if recording:
+            return model
+        raise node.error(f"a row of {model.name} in {RECORDED}, which groupcomm check --record writes")
+    found = row.fields(needed, ("digest",) if model.tier == "deep" else ())
+    model = evolve(
+        model,
         digest=found["digest"].matching(r"[0-9a-f]{16}", "16 hexadecimal digits in quotes")
         if "digest" in found
         else None,
     )
+    if model.holds:
+        return evolve(model, counts=Counts(*(found[key].integer(0) for key in _COUNTED)))
+    return evolve(
+        model, trace=found["trace"].integer(1), violated=_names(found["violates"], "a claim", _VIOLATED)
+    )
 
 
-def _erratum(node: Node) -> Erratum:
-    found = node.fields(("id", "title", "harm", "claim", "flaw", "repair", "proved_by"), ("story", "several"))
+def _line(node: Node) -> str:
+    return node.matching(r"[^\n]*\S[^\n]*", "one line of text")
+
+
+def _erratum(node: Node, claim: str) -> Erratum:
+    found = node.fields(("id", "title", "harm", "flaw", "repair", "proved_by"), ("story", "several"))
     return Erratum(
         id=found["id"].matching(r"[A-Z]+-[0-9]+[a-z]?", 'an ID such as "FLAW-15"'),
         title=found["title"].text(),
         harm=found["harm"].matching(r"[^\n|]*[^\n|\s][^\n|]*", "one line of text without |"),
-        claim=found["claim"].matching(_OPERATOR, "the name of a claim"),
+        claim=claim,
         flaw=found["flaw"].text(),
         repair=found["repair"].text(),
         proved_by=_names(found["proved_by"], "a model"),
@@ -328,15 +376,3 @@ def _names(node: Node, what: str, form: str = _OPERATOR, *, or_one: bool = False
 
 def _flag(found: Mapping[str, Node], key: str) -> bool:
     return key in found and found[key].boolean()
-
-
-def _present(node: Node, found: Mapping[str, Node], keys: tuple[str, ...], whose: str) -> None:
-    for key in keys:
-        if key not in found:
-            raise node.error(f'the key "{key}", which {whose} must have')
-
-
-def _absent(found: Mapping[str, Node], keys: tuple[str, ...], whose: str) -> None:
-    for key in keys:
-        if key in found:
-            raise found[key].error(f'no "{key}", which only {whose} may have')

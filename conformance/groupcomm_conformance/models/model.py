@@ -8,10 +8,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from attrs import Attribute, asdict, evolve, field, frozen
+from attrs import evolve, field, frozen
 
 from groupcomm_conformance.files.errors import FileError
-from groupcomm_conformance.files.strict_yaml import Plain
 from groupcomm_conformance.tla import cfg as cfg_file
 from groupcomm_conformance.tla.cfg import Cfg
 
@@ -33,6 +32,7 @@ __all__ = [
     "cfg_text",
     "constant_text",
     "did_you_mean",
+    "folders",
     "is_liveness",
 ]
 
@@ -93,10 +93,10 @@ class Counts:
 class Erratum:
     """A flaw that a model shows, as a story.
 
-    The counterexample charted is the shortest to a state (or step, or behaviour) that refutes `claim`. Where
-    there is a `story`, a state predicate of the specification, it is true in that state too. `harm` says in a
-    few words what a user sees. `proved_by` names the models that hold with the repair. One constant is
-    ablated; `several` argues why where there are more.
+    The counterexample charted is the shortest to a state (or step, or behaviour) that refutes `claim`, the
+    claim that the model violates. Where there is a `story`, a state predicate of the specification, it is
+    true in that state too. `harm` says in a few words what a user sees. `proved_by` names the models that
+    hold with the repair. One constant is ablated; `several` argues why where there are more.
     """
 
     id: str
@@ -114,12 +114,12 @@ class Erratum:
 class Model:
     """One run of TLC and its expected result.
 
-    `claims` names the set of claims that is checked. `violates` is the claim that must be violated, None
-    where the model holds. A model that holds has `counts`. A model that violates has `ablates`, `control`,
-    `trace` (states of the shortest counterexample) and `falls`: all claims that its state space refutes, and
-    the conjuncts of each claim that is a list, as `Claim/2`. `conform`: its local steps become conformance
-    tables. `walk`: its graph is small enough to be dumped, without VIEW, and walked. `digest` identifies, for
-    a `deep` model, the text that its record was taken from. `line`: its place in the file.
+    `claims` names the set of claims that is checked. `violates` is the claim that must be violated first,
+    None where the model holds. A model that holds has `counts`. A model that violates has `ablates`,
+    `control`, `trace` (states of the shortest counterexample) and `violated`: all claims that its state space
+    refutes, and the conjuncts of each claim that is a list, as `Claim/2`. `conform`: its local steps become
+    conformance tables. `walk`: its graph is small enough to be dumped, without VIEW, and walked. `digest`
+    identifies, for a `deep` model, the text that its record was taken from. `line`: its place in the file.
     """
 
     name: str
@@ -136,7 +136,7 @@ class Model:
     ablates: tuple[str, ...] = ()
     control: str | None = None
     trace: int | None = None
-    falls: tuple[str, ...] = ()
+    violated: tuple[str, ...] = ()
     erratum: Erratum | None = None
     digest: str | None = None
 
@@ -160,7 +160,8 @@ class Manifest:
     """All models of a protocol, in the file's order.
 
     `folder` is `spec/<protocol>`. `reference` has the constants of the repaired algorithm over sound layers,
-    as cfg files have them. `cfgs` maps the name of each set of claims to TLC's configuration where a model
+    as cfg files have them: the guards of `module`, with the values that the modules define, and the
+    manifest's own constants. `cfgs` maps the name of each set of claims to TLC's configuration where a model
     changes nothing: the reference's constants with those of the set, and its claims. `witnesses` maps each
     witness operator, a predicate, to the models in which it must become true.
 
@@ -169,7 +170,9 @@ class Manifest:
     needed, or models that hold, which show that it is not; or it is NOT_ASKED.
 
     `other_modules` names the root modules of those sets of claims that are not over `module`: a note's own
-    algorithm, a composition. `with_` names the protocols whose modules a composition uses.
+    algorithm, a composition. `with_` names the protocols whose modules a composition uses. `inside` names,
+    for each set, the guards that its root module has by an `INSTANCE` alone, each with the module that
+    defines it.
     """
 
     protocol: str
@@ -185,20 +188,12 @@ class Manifest:
     gives: Links = field(default={}, hash=False)
     other_modules: Mapping[str, str] = field(default={}, hash=False)
     with_: tuple[str, ...] = ()
+    inside: Mapping[str, Mapping[str, str]] = field(default={}, hash=False)
 
     @property
     def folders(self) -> list[Path]:
-        """Where the modules are: in the own folder, in what protocols share, and with whom it is composed.
-
-        A project without `spec/common` has from here what every specification extends: `Steps` and `Acts`.
-        """
-        common = self.folder.parent / "common"
-        others = [self.folder.parent / name for name in self.with_]
-        return [
-            self.folder,
-            common if common.is_dir() else _COMMON,
-            *(path for path in others if path.is_dir()),
-        ]
+        """Where the modules are: in the own folder, in what protocols share, and with whom it is composed."""
+        return folders(self.folder, self.with_)
 
     def module_of(self, claims: str) -> str:
         """Name the root module of the models with this set of claims."""
@@ -225,23 +220,26 @@ class Manifest:
     def cfg(self, model: Model) -> Cfg:
         """Give what `model` is run with: its set of claims, with its constants replaced.
 
-        A constant that the reference has not is an operator of the modules, which the model overrides.
+        A constant that the reference has not is an operator of the modules, which the model overrides; a
+        guard of an instance is replaced there (`Guard =[Module] FALSE`).
         """
         base = self.cfgs[model.claims]
-        sides = {name: constant_text(value) for name, value in model.constants.items()}
+        inside = self.inside.get(model.claims, {})
+        sides = {
+            name: text if name not in inside else f"=[{inside[name]}] {text.removeprefix('= ')}"
+            for name, text in ((name, constant_text(value)) for name, value in model.constants.items())
+        }
         return evolve(base, constants={**base.constants, **sides})
 
-    def to_json(self) -> dict[str, Plain]:
-        """Give the manifest as plain values, with absent fields left out."""
-        return {
-            "protocol": self.protocol,
-            "module": self.module,
-            "claim_sets": {name: list(cfg.claims) for name, cfg in self.cfgs.items()},
-            "type_invariants": list(self.type_invariants),
-            "claims": list(self.claims()),
-            "witnesses": {name: list(models) for name, models in self.witnesses.items()},
-            "models": [_model_json(model) for model in self.models],
-        }
+
+def folders(folder: Path, with_: Iterable[str]) -> list[Path]:
+    """Where the modules of a protocol are that is composed `with_` others: the folders that there are.
+
+    A project without `spec/common` has from here what every specification extends: `Steps` and `Acts`.
+    """
+    common = folder.parent / "common"
+    others = (folder.parent / name for name in with_)
+    return [folder, common if common.is_dir() else _COMMON, *(path for path in others if path.is_dir())]
 
 
 def cfg_text(
@@ -275,22 +273,3 @@ def _atom(value: int | str) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     return str(value) if isinstance(value, int) else f'"{value}"'
-
-
-def _model_json(model: Model) -> dict[str, Plain]:
-    """Give a model as plain values, without what is left at its default."""
-
-    def told(attribute: "Attribute[object]", value: object) -> bool:
-        return attribute.name not in {"line", "violates"} and value != attribute.default
-
-    def listed(_owner: object, _attribute: object, value: object) -> object:
-        match value:
-            case tuple():
-                return list(value)
-            case Mapping():
-                return {name: listed(None, None, item) for name, item in value.items()}
-            case _:
-                return value
-
-    view: dict[str, Plain] = asdict(model, filter=told, value_serializer=listed)
-    return view | {"expect": "holds" if model.holds else f"violates: {model.violates}"}

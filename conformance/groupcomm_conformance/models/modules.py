@@ -3,7 +3,7 @@
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from pathlib import Path
@@ -13,10 +13,12 @@ from attrs import frozen
 
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import read_text
-from groupcomm_conformance.tla.source import bare, blanked, declared
+from groupcomm_conformance.tla import tree
+from groupcomm_conformance.tla.source import bare, blanked, declared, guards
 from groupcomm_conformance.tla.witnesses import conjuncts
+from groupcomm_conformance.tlc.syntax import export
 
-__all__ = ["Modules", "read_modules", "scope", "unused"]
+__all__ = ["Modules", "read_modules", "read_tree", "scope", "unused"]
 
 _NAMES: Final = r"\w+(?:\s*,\s*\w+)*"
 _DEFINITION: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
@@ -67,8 +69,8 @@ def _definitions(text: str) -> dict[str, tuple[str, int]]:
 
 @functools.lru_cache(maxsize=256)
 def _declared(text: str) -> frozenset[str]:
-    """The constants that a module declares."""
-    return frozenset(declared(bare(text)))
+    """The constants that a module declares, and its guards."""
+    return frozenset((*declared(bare(text)), *guards(text)))
 
 
 def _check_name(file: Path, text: str) -> None:
@@ -124,8 +126,28 @@ class Modules:
         return None if found is None else found[0]
 
     def declares(self, module: str, constant: str) -> bool:
-        """Say whether a module declares a constant."""
+        """Say whether a module declares a constant, or has a guard of this name."""
         return constant in _declared(self.texts[module])
+
+    def guards_of_scope(self, root: str) -> dict[str, str]:
+        """Give the guards of a root and of what it extends, with the reference's values (`= TRUE`)."""
+        return {
+            name: f"= {value}"
+            for each in scope(self, root)
+            for name, value in guards(self.texts[each]).items()
+        }
+
+    def guards_inside(self, root: str) -> dict[str, str]:
+        """Give the guards that a root has by an `INSTANCE` alone, each with its module.
+
+        A guard that two such modules have is left out: which is meant could not be said.
+        """
+        here = scope(self, root)
+        homes: dict[str, list[str]] = {}
+        for module, text in self.texts.items():
+            for name in guards(text):
+                homes.setdefault(name, []).append(module)
+        return {name: each[0] for name, each in homes.items() if len(each) == 1 and each[0] not in here}
 
     def conjuncts(self, module: str) -> tuple[str, ...]:
         """Name the conjuncts of a guarantee, the elements of its `Conjuncts`; none without such a set."""
@@ -276,6 +298,14 @@ def read_modules(folders: Iterable[Path], root: str) -> Modules:
     # An operator of an instance must not be taken for one of the module itself, such as another `Next`.
     order = (*scope(found, root), *texts)
     return Modules(files, {name: texts[name] for name in dict.fromkeys(order)})
+
+
+def read_tree(folders: Sequence[Path], root: str) -> tree.Definitions:
+    """Read the module `root` and what it extends as the parser of TLA+ does, each guard as a constant.
+
+    FileError as `read_modules`, TreeError and TLCError where the parser refuses the text.
+    """
+    return tree.read(export(folders, root), read_modules(folders, root).guards_of_scope(root))
 
 
 def scope(modules: Modules, module: str) -> tuple[str, ...]:

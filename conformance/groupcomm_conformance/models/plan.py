@@ -116,7 +116,7 @@ def _violating(
     run notes what else falls, but for temporal claims, to each of which belongs a run of its own.
     """
     root, violated, erratum = manifest.module_of(model.claims), str(model.violates), model.erratum
-    until = None if recording else model.falls
+    until = None if recording else model.violated
     temporal = violated not in cfg.invariants and modules.step_of(violated) is None
     shown = None
     if not temporal:
@@ -125,7 +125,7 @@ def _violating(
     alone = tuple(
         claim
         for claim in cfg.properties
-        if claim not in (*judged, violated) and (recording or claim in model.falls)
+        if claim not in (*judged, violated) and (recording or claim in model.violated)
     )
     sole = [Part(claim, sole_run(root, cfg, claim)) for claim in alone]
     if not temporal:
@@ -135,7 +135,7 @@ def _violating(
     else:
         search = story_run(root, cfg, violated, erratum.story, manifest.type_invariants)
     # Where nothing else falls, the search says it all.
-    if judged and (recording or any(name.partition("/")[0] in judged for name in model.falls)):
+    if judged and (recording or any(name.partition("/")[0] in judged for name in model.violated)):
         return [Part("search", search), Part("falls", noting), *sole], (*judged, *alone)
     return [Part("search", search), *sole], alone
 

@@ -19,7 +19,7 @@ from typing import Final
 
 from attrs import frozen
 
-from groupcomm_conformance.tla.source import bare, declared
+from groupcomm_conformance.tla.source import bare, declared, guards
 
 __all__ = ["Member", "member", "module_of"]
 
@@ -44,7 +44,7 @@ class _Module:
     def of(cls, text: str) -> "_Module":
         found = bare(text)
         extended = (word for each in _EXTENDS.finditer(found) for word in re.findall(r"\w+", each[1]))
-        return cls(declared(found), tuple(extended), dict(_words(found)))
+        return cls((*declared(found), *guards(text)), tuple(extended), dict(_words(found)))
 
 
 def _words(text: str) -> Iterator[tuple[str, frozenset[str]]]:
@@ -90,7 +90,9 @@ def member(texts: Mapping[str, str], root: str, module: str, own: Iterable[str])
     here = {constant for name in _extended(modules, root) for constant in modules[name].constants}
     found = {name: None for name in found if name in here}
     defined = {name for each in modules.values() for name in each.words}
-    return Member(tuple(found), (spoken | {*_STEPS}) & defined | _speaking_of_step(modules))
+    return Member(
+        tuple(found), ((spoken | {*_STEPS}) & defined | _speaking_of_step(modules)).difference(found)
+    )
 
 
 def _extended(modules: Mapping[str, _Module], first: str) -> list[str]:

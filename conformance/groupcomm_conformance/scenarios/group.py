@@ -108,7 +108,7 @@ def load(root: Path, protocol: str) -> Group:
     """
     manifest = manifests.load(root, protocol)
     modules = read_modules(manifest.folders, manifest.module)
-    names = tuple(_declared(modules, manifest.module, "CONSTANT"))
+    names = (*_declared(modules, manifest.module, "CONSTANT"), *modules.guards_of_scope(manifest.module))
     constants = {name: manifest.reference.get(name, "") for name in names}
     given: dict[str, Given] = {}
     file = root / shared(protocol)

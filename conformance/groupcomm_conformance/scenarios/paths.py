@@ -15,7 +15,9 @@ from typing import Final, cast
 from attrs import define, evolve, field, frozen
 
 from groupcomm_conformance.files.store import Store
+from groupcomm_conformance.models.modules import scope
 from groupcomm_conformance.tla.readable import brief
+from groupcomm_conformance.tla.source import as_constants
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, identical, parse
 from groupcomm_conformance.tlc import run as tlc
@@ -176,10 +178,10 @@ def _ask(group: Group, text: str, root: FilePath, *, fresh: bool = False) -> tup
             lines.append(str(parse(line)))
 
     tlc.run(
-        group.manifest.folders,
+        (),
         as_model.ROOT,
         as_model.cfg(),
-        generated={as_model.ROOT: text},
+        generated={**_with_constants(group), as_model.ROOT: text},
         workers=1,
         short=True,
         timeout=_TIMEOUT,
@@ -388,3 +390,9 @@ def _possible(acts: Sequence[Fn], member: str) -> tuple[str, ...]:
     if len(lines) > _MOST_SHOWN:
         return (*lines[:_MOST_SHOWN], f"and {len(lines) - _MOST_SHOWN} more")
     return tuple(lines)
+
+
+def _with_constants(group: Group) -> dict[str, str]:
+    """Give the group's modules with guards as constants: each case gives its own values to an instance."""
+    here = scope(group.modules, group.manifest.module)
+    return {name: as_constants(text) if name in here else text for name, text in group.modules.texts.items()}

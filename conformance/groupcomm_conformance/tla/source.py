@@ -4,12 +4,16 @@ import functools
 import re
 from typing import Final
 
-__all__ = ["bare", "blanked", "declared"]
+__all__ = ["as_constants", "bare", "blanked", "declared", "guards"]
 
 _STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _TOKEN: Final = re.compile(rf"{_STRING.pattern}|\\\*[^\n]*|\(\*")
 _INSIDE: Final = re.compile(r"\(\*|\*\)")
 _NAME: Final = r"\w+(?:\s*\([\s_,]*\))?"
+_GUARDS: Final = re.compile(
+    r"^\(\* Guards\b[^\n]*\*\)\n((?:\w+ == [^\n]*\n|[ \t]*\\\*[^\n]*\n)+)", re.MULTILINE
+)
+_GUARD: Final = re.compile(r'^(\w+) == (TRUE|FALSE|"[^"\n]*")', re.MULTILINE)
 _CONSTANTS: Final = re.compile(rf"\bCONSTANTS?\s+({_NAME}(?:\s*,\s*{_NAME})*)")
 
 
@@ -41,3 +45,19 @@ def declared(text: str) -> tuple[str, ...]:
     """Name the constants that a module's bare text declares itself, in order."""
     lists = (re.sub(r"\([^)]*\)", "", found[1]) for found in _CONSTANTS.finditer(text))
     return tuple(name for names in lists for name in re.findall(r"\w+", names))
+
+
+@functools.lru_cache(maxsize=256)
+def guards(text: str) -> dict[str, str]:
+    """Give the definitions below the heading `(* Guards ... *)` of a module: their values in the reference.
+
+    A model may give one another value: as of a constant, its cfg says which.
+    """
+    return {found[1]: found[2] for part in _GUARDS.finditer(text) for found in _GUARD.finditer(part[1])}
+
+
+def as_constants(text: str) -> str:
+    """Give a module with its guards as constants, for an `INSTANCE` that substitutes them."""
+    return _GUARDS.sub(
+        lambda part: f"CONSTANTS {', '.join(found[1] for found in _GUARD.finditer(part[1]))}\n", text
+    )

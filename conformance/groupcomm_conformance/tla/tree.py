@@ -12,7 +12,7 @@ does not define them: an instantiated module is not read.
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
@@ -185,7 +185,8 @@ _CONSTANT: Final = "2"
 class _Reader:
     """Turns the elements of a document into trees; each definition is read once."""
 
-    def __init__(self, root: ET.Element) -> None:
+    def __init__(self, root: ET.Element, guards: Collection[str]) -> None:
+        self._guards = guards
         self._elements: dict[int, ET.Element] = {}
         for entry in root.iterfind("context/entry"):
             self._elements[int(_text(entry, "UID"))] = next(each for each in entry if each.tag != "UID")
@@ -197,9 +198,11 @@ class _Reader:
             raise TreeError(f"a name of the kind {reference.tag}")
         number = int(_text(reference, "UID"))
         element = self._elements[number]
+        text = _text(element, "uniquename")
         if kind == "constant" and _text(element, "kind") != _CONSTANT:
             kind = "variable"
-        return Name(_text(element, "uniquename"), kind, number, int(_text(element, "arity")))
+        kind = "constant" if kind == "defined" and text in self._guards else kind
+        return Name(text, kind, number, int(_text(element, "arity")))
 
     def module_of(self, name: Name) -> str:
         return _text(self._elements[name.number], "location/filename")
@@ -275,24 +278,23 @@ def _only(element: ET.Element, tag: str) -> ET.Element:
     return found
 
 
-def read(xml: str) -> Definitions:
-    """Read what SANY exports of a module. TreeError where it is something else."""
+def read(xml: str, guards: Collection[str] = ()) -> Definitions:
+    """Read what SANY exports of a module, its `guards` as constants. TreeError where it is something else."""
     try:
         root = ET.fromstring(xml)  # noqa: S314 - of our own run of SANY
     except ET.ParseError as error:
         raise TreeError(f"no XML: {error}") from error
-    reader = _Reader(root)
+    reader = _Reader(root, guards)
     module = _text(root, "RootModule")
     nodes = root.iterfind("context/entry/ModuleNode")
-    node = next((each for each in nodes if _text(each, "uniquename") == module), None)
-    if node is None:
+    if (node := next((each for each in nodes if _text(each, "uniquename") == module), None)) is None:
         raise TreeError(f"no module {module}")
     operators: dict[int, Definition] = {}
     by_name: dict[str, Definition] = {}
     # A module lists what it extends as well.
-    for reference in node.iterfind("UserDefinedOpKindRef"):
-        name = reader.name(reference)
-        if name.is_instantiated:
+    named = [reader.name(each) for each in node if each.tag in ("OpDeclNodeRef", "UserDefinedOpKindRef")]
+    for name in named:
+        if name.is_instantiated or name.kind != "defined":
             continue
         try:
             definition = reader.definition(name.number)
@@ -302,8 +304,7 @@ def read(xml: str) -> Definitions:
             continue  # of a standard module, whose operators TLC knows itself
         operators[name.number] = by_name[name.text] = definition
     operators |= _local(reader, operators)
-    declared = map(reader.name, node.iterfind("OpDeclNodeRef"))
-    constants = sorted(each.text for each in declared if each.kind == "constant")
+    constants = sorted(each.text for each in named if each.kind == "constant")
     return Definitions(module, operators, tuple(constants), by_name)
 
 

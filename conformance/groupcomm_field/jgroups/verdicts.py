@@ -69,7 +69,7 @@ def read(root: Path, errata: Iterable[str]) -> tuple[Row, ...]:
         if names.count(row.name) > 1:
             raise node.error(f"each row once, not {row.name} again")
         if unknown := sorted(set(row.errata) - known):
-            raise node.error(f"errata of spec/*/models.yaml, not {', '.join(unknown)}")
+            raise node.error(f"errata of spec/*/errata.yaml, not {', '.join(unknown)}")
     if missing := sorted(known - had):
         raise fields["rows"].error(f"a row for each erratum, also for {', '.join(missing)}")
     if missing := sorted(set(SCHEDULES) - set(names)):

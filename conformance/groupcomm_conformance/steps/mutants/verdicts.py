@@ -15,12 +15,11 @@ from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.keys import key
 from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.models.manifest import Manifest
-from groupcomm_conformance.models.modules import read_modules
-from groupcomm_conformance.tla import tree
+from groupcomm_conformance.models.modules import read_modules, read_tree
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.tree import Definitions
 from groupcomm_conformance.tla.values import Fn, Value, identical
-from groupcomm_conformance.tlc import syntax, tools
+from groupcomm_conformance.tlc import tools
 
 from .conforming import ModelTable
 from .confronting import Noticed, confront
@@ -65,7 +64,7 @@ def judge(
     FileError where the specification lacks what is needed.
     """
     module = _module(manifest)
-    definitions = tree.read(syntax.export(manifest.folders, module))
+    definitions = read_tree(manifest.folders, module)
     sides = {
         name: given(definitions, manifest.cfg(manifest.model(name)), manifest.file, name) for name in tables
     }

@@ -2,9 +2,10 @@
 (* The protocol that a test adds by CONTRIBUTING's steps: a member passes each numbered note of a sender up once. *)
 EXTENDS Steps, Integers
 
-CONSTANTS
-    Dedup,  \* a note that is not higher than the highest of its sender is ignored
-    Most    \* the highest number that a member may send
+CONSTANT Most   \* the highest number that a member may send
+
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+Dedup == TRUE \* a note that is not higher than the highest of its sender is ignored
 
 NoteMessage(number) == [type |-> "NOTE", number |-> number]
 

@@ -2,10 +2,11 @@
 (* A protocol to test the tools with: a member commits once all have voted. *)
 EXTENDS Steps, FiniteSets
 
-CONSTANTS
-    Member,
-    WaitForAll,     \* a member commits when all have voted, not with the first vote
-    KeepCommit      \* a second vote of the same member is ignored
+CONSTANT Member
+
+(* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
+WaitForAll == TRUE \* a member commits when all have voted, not with the first vote
+KeepCommit == TRUE \* a second vote of the same member is ignored
 
 Start(member) == [member |-> member, voted |-> FALSE, heard_from |-> {}, committed |-> FALSE]
 

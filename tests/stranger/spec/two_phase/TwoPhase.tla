@@ -5,10 +5,11 @@ EXTENDS Steps
 CONSTANTS
     Coordinator,    \* the member that decides
     Participants,   \* the other members of the transaction
-    VoteDelay,      \* how long the coordinator waits for votes, in milliseconds
-    (* Guards. The comment says what is true of the algorithm. *)
-    WaitForAll,     \* it commits only when all participants have voted yes
-    KeepPromise     \* a participant that has voted yes does not abort by itself
+    VoteDelay       \* how long the coordinator waits for votes, in milliseconds
+
+(* Guards: conditions of the algorithm. A model may take one away. *)
+WaitForAll == TRUE  \* the coordinator commits only when all participants have voted yes
+KeepPromise == TRUE \* a participant that has voted yes does not abort by itself
 
 PrepareMessage == [type |-> "PREPARE"]
 VoteMessage(yes) == [type |-> "VOTE", yes |-> yes]
