@@ -50,8 +50,8 @@ from .view import NO_VIEW, Address, View, ViewId
 ASSUMES: Final = ("TotalOrderBroadcast", "ReliableUnicast")
 """The modules of `spec/common` that say what the layers below must give."""
 
-GIVES: Final = ("OneState",)
-"""The module that says what this layer gives to the application."""
+GIVES: Final = ("OneState", "OneSequence")
+"""The modules that say what this layer gives to the application; the second, with `majority` of SEQUENCER."""
 
 __all__ = [
     "ASSUMES",

@@ -12,10 +12,12 @@ JoinerBeforeReturn ==
 
 OneOfA == [m \in Member |-> IF m = "A" THEN 1 ELSE 0]
 Enough == [m \in Member |-> 9]
-NoMembers == {}
 
 AfterFalseSuspicion == {"CastOnlyBeforeCut", "SelfDelivery", "Uniform"} \cup Channel!NotWhereViewsBranch
 
-\* A sends in the first view, and the story ends with the decision.
-UntilDecided == \A m \in Member : ~(installed[m] = Len(History) /\ upper[m].settled /\ upper[m].view.id.counter = 4)
+\* B delivers A's message in the first view, C has the state before A comes back, and the story ends with the decision.
+UntilDecided ==
+    /\ Len(views) > 1 => applications["B"].state # <<>>
+    /\ Len(views) > 3 => upper["C"].has
+    /\ \A m \in Member : ~(installed[m] = Len(History) /\ upper[m].settled /\ upper[m].view.id.counter = 4)
 =============================================================================

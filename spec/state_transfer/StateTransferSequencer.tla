@@ -2,10 +2,10 @@
 (******************************************************************************)
 (* STATE_TRANSFER over SEQUENCER: a closed model of two neighbours, without a *)
 (* contract between them. SEQUENCER's group is that of SequencerGroup, with   *)
-(* all its actions and its layers below. What SEQUENCER passes up at a        *)
-(* member, STATE_TRANSFER takes in the same step: messages, and then the      *)
-(* view. What STATE_TRANSFER multicasts waits until SEQUENCER sends it: the   *)
-(* payload of SEQUENCER's n-th message is the n-th in `casts`.                *)
+(* its layers below, and no faults but views that branch. What SEQUENCER      *)
+(* passes up at a member, STATE_TRANSFER takes in the same step: messages,    *)
+(* and then the view. What STATE_TRANSFER multicasts waits until SEQUENCER    *)
+(* sends it: the payload of SEQUENCER's n-th message is the n-th in `casts`.  *)
 (*                                                                            *)
 (* Unicasts between the two arrive once, in order. A state has one part, and  *)
 (* the application gives it at once.                                          *)
@@ -87,27 +87,26 @@ PassedUp(m) ==
        \o (IF installed'[m] # installed[m] THEN <<ViewEvent(views'[installed'[m]])>> ELSE <<>>)
 
 -----------------------------------------------------------------------------
-SequencerSteps ==
-    /\ Next
+PassedOn ==
     /\ \A m \in Member : sent'[m] <= Len(casts[m])
     /\ IF act'.member = "" THEN UNCHANGED upper_vars ELSE TakesUp(act'.member, PassedUp(act'.member), post)
 
 AppRequests(m) ==
     /\ IsActive(m) /\ upper[m].has /\ upper[m].sent < Requests[m]
     /\ TakesUp(m, <<[type |-> "SendRequested", payload |-> upper[m].sent + 1]>>, post)
-    /\ UNCHANGED vars
+    /\ Environment("AppRequests", m, None, {}) /\ UNCHANGED view
 
 SoonFires(m) ==
     /\ IsActive(m) /\ upper[m].soon
     /\ TakesUp(m, <<[type |-> "SoonTimeout"]>>, post)
-    /\ UNCHANGED vars
+    /\ Environment("SoonFires", m, None, {}) /\ UNCHANGED view
 
 UnicastArrives(m) ==
     /\ IsActive(m)
     /\ \E from \in Member :
         /\ post[from][m] # <<>>
         /\ TakesUp(m, <<Received(from, Head(post[from][m]))>>, [post EXCEPT ![from][m] = Tail(@)])
-    /\ UNCHANGED vars
+    /\ Environment("UnicastArrives", m, None, {}) /\ UNCHANGED view
 
 StackInit ==
     /\ Init
@@ -118,7 +117,12 @@ StackInit ==
     /\ applications = [m \in Member |-> [state |-> <<>>, coming |-> <<>>]]
 
 StackNext ==
-    \/ SequencerSteps
+    \/ (\E m \in Member :
+        \/ AppSends(m)
+        \/ ReceiveForward(m)
+        \/ ReceiveData(m)
+        \/ InstallView(m)
+        \/ Join(m)) /\ PassedOn
     \/ \E m \in Member :
         \/ AppRequests(m)
         \/ SoonFires(m)
@@ -130,21 +134,14 @@ StackSpec == StackInit /\ [][StackNext]_stack_vars
 (* Claims *)
 
 StackTypeOK ==
-    \A m \in Member : upper[m].member = m /\ sent[m] <= Len(casts[m]) /\ (upper[m].has => upper[m].provider = "")
-
-SameViewInBothLayers == \A m \in Member : installed[m] # 0 => upper[m].view = local[m].view
+    \A m \in Member :
+        /\ upper[m].member = m /\ sent[m] <= Len(casts[m])
+        /\ upper[m].has => upper[m].provider = ""
+        /\ installed[m] # 0 => upper[m].view = local[m].view
 
 \* No message is twice in a state.
 NothingTwice ==
     \A m \in up : \A i, j \in DOMAIN applications[m].state : i # j => applications[m].state[i] # applications[m].state[j]
-
-\* Of two members of a view that have the state, one has the other's state, and perhaps more messages.
-StatesAgree ==
-    \A m, n \in up : (installed[m] # 0 /\ installed[m] = installed[n] /\ upper[m].has /\ upper[n].has
-                      /\ upper[m].settled /\ upper[n].settled) =>
-        LET x == applications[m].state
-            y == applications[n].state
-        IN IF Len(x) <= Len(y) THEN x = SubSeq(y, 1, Len(x)) ELSE y = SubSeq(x, 1, Len(y))
 
 -----------------------------------------------------------------------------
 (* Witness *)
