@@ -106,6 +106,12 @@ def test_the_shape_of_an_annotation_is_read_once() -> None:
     assert shape_of(Box[int]) != shape_of(Box[str])
 
 
+def test_what_a_core_passes_on_unread_is_the_same_as_an_equal_value() -> None:
+    part = Fn({"of": (("A", 0),), "part": 1})
+    assert same(Box(part), Box(Fn(dict(part))))
+    assert not same(Box(part), Box(Fn({**part, "part": True})))
+
+
 @pytest.mark.parametrize(
     ("left", "right"),
     [

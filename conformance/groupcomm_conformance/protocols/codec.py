@@ -235,6 +235,7 @@ _alike: dict[type, Callable[[Any, Any], bool]] = {
     str: eq,
     tuple: _same_tuples,
     frozenset: _same_sets,
+    Fn: identical,  # what a core passes on unread, such as a part of a state
 }
 """How two objects of a class are compared."""
 
