@@ -16,15 +16,8 @@ from .settings import Settings
 
 __all__ = [
     "BEAT",
-    "BEATING",
     "DISCOVER",
-    "FINDING",
-    "FLUSHING",
     "LAYERS",
-    "MERGING",
-    "MULTICAST",
-    "ORDER",
-    "UNICASTS",
     "configs",
     "event_of",
     "stack_of",
@@ -43,9 +36,6 @@ LAYERS: Final[Mapping[str, ModuleType]] = {
     "file_ping": file_ping,
 }
 """Top first; beneath them are a network and a folder. No message passes through the last two."""
-
-ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS, BEATING, FINDING = range(len(LAYERS))
-"""Their places in the stack."""
 
 DISCOVER: Final = "merge_gms/discover"
 """The timer at which discovery reports the coordinators that it hears."""

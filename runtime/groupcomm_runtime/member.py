@@ -27,15 +27,8 @@ from .doubts import Doubts
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
 from .layers import (
     BEAT,
-    BEATING,
     DISCOVER,
-    FINDING,
-    FLUSHING,
     LAYERS,
-    MERGING,
-    MULTICAST,
-    ORDER,
-    UNICASTS,
     configs,
     stack_of,
     written,
@@ -168,16 +161,16 @@ class Member:
     @property
     def may_send(self) -> bool:
         """True if an application's multicast is taken now."""
-        windows = cast("nakack.State", self._state.layers[MULTICAST]).windows
+        windows = self._stack.of(nakack, self._state).windows
         unstable = max((len(window.kept) for window in windows.values()), default=0)
         return self.joined and not self._hears_until and unstable < self._settings.unstable
 
     @property
     def tables(self) -> dict[str, int]:
         """How much waits in the tables of the layers, by the goal that it waits for."""
-        ordered = cast("sequencer.State", self._state.layers[ORDER])
-        stopped = cast("flush.State", self._state.layers[FLUSHING])
-        windows = cast("nakack.State", self._state.layers[MULTICAST]).windows
+        ordered = self._stack.of(sequencer, self._state)
+        stopped = self._stack.of(flush, self._state)
+        windows = self._stack.of(nakack, self._state).windows
         return {
             "to order": len(ordered.forward_table) + len(ordered.early),
             "to multicast": len(stopped.waiting),
@@ -201,15 +194,15 @@ class Member:
 
     @property
     def _merging(self) -> merge_gms.State:
-        return cast("merge_gms.State", self._state.layers[MERGING])
+        return self._stack.of(merge_gms, self._state)
 
     @property
     def _beating(self) -> heartbeat.State:
-        return cast("heartbeat.State", self._state.layers[BEATING])
+        return self._stack.of(heartbeat, self._state)
 
     @property
     def _unicasts(self) -> unicast.State:
-        return cast("unicast.State", self._state.layers[UNICASTS])
+        return self._stack.of(unicast, self._state)
 
     def namesakes(self) -> list[tuple[Address, Place | None]]:
         """The other incarnations of its name that are heard now, and where."""
@@ -433,7 +426,7 @@ class Member:
 
     def _coordinators(self) -> Iterable[Address]:
         """The coordinators that discovery has found and that are heard, and this member if it coordinates."""
-        found = cast("file_ping.State", self._state.layers[FINDING]).coordinators
+        found = self._stack.of(file_ping, self._state).coordinators
         yield from found & self._alive()
         if self._merging.coordinates:
             yield self.me
