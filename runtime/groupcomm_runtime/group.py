@@ -235,6 +235,8 @@ class Group:
 
         Raises NotDelivered where this incarnation ends first: other members may deliver it then, or not. With
         `majority` a member in a minority waits here until it is with a majority again.
+        A caller that stops waiting, as by a time limit, knows as little: what is on its way stays so, and has
+        its place among the 256. An identifier within `data` lets receivers drop what was sent again.
         Raises MessageTooLargeError, BadInputError for what is no message, and EndedError where the group is
         left.
         """
@@ -244,12 +246,11 @@ class Group:
             raise MessageTooLargeError(
                 f"a message of {len(data)} bytes, and the largest has {LARGEST_MESSAGE}: send it in parts"
             )
-        async with self._may_send():
-            back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            if not self._sent:
-                asyncio.get_running_loop().call_soon(self._multicast_together)
-            self._sent.append((data, back))
-            await back  # where it is cancelled, the message still has its place among the others
+        back = await self._may_send()
+        if not self._sent:
+            asyncio.get_running_loop().call_soon(self._multicast_together)
+        self._sent.append((data, back))
+        await asyncio.shield(back)  # where this wait is cancelled, the message is still on its way
 
     async def has_state(self) -> None:
         """Wait until the application, given as `state=`, has the state of the group.
@@ -266,14 +267,23 @@ class Group:
             await self._has_state.wait()
         self._refuse_if_ended()
 
-    @asynccontextmanager
-    async def _may_send(self) -> AsyncIterator[None]:
-        async with self._window:
+    async def _may_send(self) -> asyncio.Future[None]:
+        """Wait for a place in the window. Gives the future by which that message comes back.
+
+        The place belongs to the message, and not to its caller, who may wait no more.
+        """
+        await self._window.acquire()
+        try:
             while not self._can_send.is_set():
                 self._refuse_if_ended()
                 await self._can_send.wait()
             self._refuse_if_ended()
-            yield
+        except BaseException:
+            self._window.release()
+            raise
+        back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        back.add_done_callback(lambda _: self._window.release())
+        return back
 
     def _multicast_together(self) -> None:
         """Multicast what was sent in this loop turn: as many messages at once as four datagrams hold."""
@@ -348,10 +358,9 @@ class Group:
                 for payload in payloads:
                     if asked.view != self._view:
                         return
-                    async with self._may_send():
-                        back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                        self._multicast(payload, [back])
-                        await back
+                    back = await self._may_send()
+                    self._multicast(payload, [back])
+                    await asyncio.shield(back)
             except (NotDelivered, EndedError):
                 return  # this incarnation has ended; another member hands the state over in the next view
 
