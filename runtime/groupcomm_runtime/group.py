@@ -6,7 +6,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import Final, Protocol, Self, TypeAlias
@@ -504,22 +504,28 @@ class Group:
             await asyncio.sleep(self._settings.heartbeat / 4)
 
     async def leave(self) -> None:
-        """Leave the group: the others have a view without this member. Wait for that, but not for ever."""
+        """Leave the group: the others have a view without this member.
+
+        It waits for own messages for a patience, and then for that view for four. If it is cancelled, this
+        member is gone all the same, and the others suspect it.
+        """
         self._leaving = True
-        if self._members and not self._left.is_set():
-            self._multicast_together()
-            # No flush drains the table of a leaver: its messages would go with it (FLAW-128).
-            if waiting := [back for backs in self._on_their_way for back in backs]:
-                await asyncio.wait(waiting, timeout=self._settings.patience)
-            self._member.leave()
-            try:
-                async with asyncio.timeout(4 * self._settings.patience):
-                    await self._left.wait()
-            except TimeoutError:
-                pass  # the others suspect this member as soon as it is silent
-        self._member.close("closed")
-        if not self._left.is_set():
-            self.ended(None)
+        try:
+            if self._members and not self._left.is_set():
+                self._multicast_together()
+                # No flush drains the table of a leaver: its messages would go with it (FLAW-128).
+                if waiting := [back for backs in self._on_their_way for back in backs]:
+                    await asyncio.wait(waiting, timeout=self._settings.patience)
+                self._member.leave()
+                with suppress(TimeoutError):  # the others suspect this member as soon as it is silent
+                    async with asyncio.timeout(4 * self._settings.patience):
+                        await self._left.wait()
+        finally:  # even where this wait is cancelled
+            self._member.close("closed")
+            if self._hands_over is not None:
+                self._hands_over.cancel()
+            if not self._left.is_set():
+                self.ended(None)
 
 
 @asynccontextmanager
@@ -614,7 +620,11 @@ async def _opened(
     if settings.transport == "udp":
         return Udp(_bound(place, transport or _udp))
     carries = Tcp(_bound(place, _tcp, listens=True), settings.patience)
-    await carries.open()
+    try:
+        await carries.open()
+    except BaseException:
+        carries.close()
+        raise
     return carries
 
 

@@ -1,12 +1,18 @@
 """What callers do: they stop waiting, are cancelled, or take no events. Nothing waits in silence, nothing grows."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
 
 import groupcomm_runtime
 from groupcomm_field.torture.network import CALM, LossySocket, Rules
-from groupcomm_runtime import Settings
+from groupcomm_runtime import Group, Settings
+from groupcomm_runtime.discovery import Folder
 from tests.runtime.conversing import KEY, messages, run
 
 QUICK = Settings(heartbeat=0.05, patience=0.5)
@@ -65,5 +71,108 @@ def test_callers_that_try_again_in_a_minority_are_bounded_and_a_receiver_drops_d
                 done.add(job)  # what is in it already is a double
             assert done == {*jobs}
             assert times <= 2 * 256 + len(jobs), "on their way, and those that the last time-out met"
+
+    run(test())
+
+
+class Cancels:
+    """Runs what enters and leaves a `join`, and cancels its task at points, one after the other.
+
+    A point is a line of the runtime in which `join` waits; or that of its `yield`, where its block does.
+    """
+
+    def __init__(
+        self, joining: AbstractAsyncContextManager[Group], whole: Coroutine[Any, Any, None], *plan: str
+    ) -> None:
+        self._whole, self._plan = whole, [*plan]
+        self._generator: Any = vars(joining)["gen"]
+        self.later: list[str] = []
+        """The points at which it waits after the last cancellation."""
+
+    def _point(self) -> str:
+        generator, found = self._generator, ""
+        while generator is not None:
+            frame = getattr(generator, "ag_frame", None) or getattr(generator, "cr_frame", None)
+            if frame is not None and "groupcomm_runtime" in frame.f_code.co_filename:
+                found = f"{frame.f_code.co_qualname}:{frame.f_lineno}"
+            generator = getattr(generator, "ag_await", None) or getattr(generator, "cr_await", None)
+        return found
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        raised: BaseException | None = None
+        while True:
+            try:
+                waits_for = self._whole.send(None) if raised is None else self._whole.throw(raised)
+            except StopIteration:
+                return
+            point, raised = self._point(), None
+            if self._plan and point == self._plan[0]:
+                self._plan.pop(0)
+                task = asyncio.current_task()
+                assert task is not None
+                task.cancel()
+            elif not self._plan and point not in self.later:
+                self.later.append(point)
+            try:
+                yield waits_for
+            except BaseException as error:  # noqa: BLE001 - it is handed on
+                raised = error
+
+
+def _open_files() -> list[str]:
+    found: list[str] = []
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # that by which the list is read
+            found.append(str(each.readlink()))
+    return found
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_a_join_that_is_cancelled_at_any_point_and_once_more_leaves_nothing(
+    tmp_path: Path, transport: str
+) -> None:
+    settings = evolve(QUICK, transport=transport)
+
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=settings) as a:
+
+            async def cancelled(*plan: str) -> list[str]:
+                """The points that follow the plan."""
+                before = held()
+                sends: list[asyncio.Task[None]] = []
+                joining = join("demo", name="b", key=KEY, folder=tmp_path, log=log, settings=settings)
+
+                async def whole() -> None:
+                    async with joining as b:
+                        await b.send(b"first")
+                        sends.append(asyncio.create_task(b.send(b"last")))
+                        await asyncio.sleep(0)
+
+                runs = Cancels(joining, whole(), *plan)
+
+                async def awaits() -> None:
+                    await runs
+
+                ending = await asyncio.gather(asyncio.create_task(awaits()), return_exceptions=True)
+                assert [isinstance(each, asyncio.CancelledError) for each in ending] == [bool(plan)]
+                await asyncio.gather(*sends, return_exceptions=True)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(8):  # until a, too, is done with b
+                        await until(lambda: held() <= before and len(a.members) == 1)
+                assert held() <= before
+                assert len(a.members) == 1
+                Folder(tmp_path, "b").end()  # else NameTakenError
+                return runs.later
+
+            def held() -> set[object]:
+                return {*_open_files(), *asyncio.all_tasks(), *tmp_path.glob("*member")}
+
+            log = tmp_path / "log"
+            first = await cancelled()
+            assert len(first) >= 4, "joined, in the block, and twice in `leave`"
+            for point in first:
+                for again in await cancelled(point):
+                    await cancelled(point, again)
 
     run(test())
