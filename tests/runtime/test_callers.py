@@ -1,6 +1,7 @@
 """What callers do: they stop waiting, are cancelled, or take no events. Nothing waits in silence, nothing grows."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
@@ -11,7 +12,8 @@ from attrs import evolve
 
 import groupcomm_runtime
 from groupcomm_field.torture.network import CALM, LossySocket, Rules
-from groupcomm_runtime import Group, Settings
+from groupcomm_runtime import BadInputError, EventsWaitError, Group, Message, NotDelivered, Settings
+from groupcomm_runtime import group as group_module
 from groupcomm_runtime.discovery import Folder
 from tests.runtime.conversing import KEY, messages, run
 
@@ -174,5 +176,87 @@ def test_a_join_that_is_cancelled_at_any_point_and_once_more_leaves_nothing(
             for point in first:
                 for again in await cancelled(point):
                     await cancelled(point, again)
+
+    run(test())
+
+
+def test_a_task_that_answers_in_its_own_loop_hears_that_it_waits_for_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Two other tasks send, so that its events get full while it waits in `send`."""
+    monkeypatch.setattr(group_module, "_ROOM", 50)
+
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with (
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=QUICK) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=QUICK) as b,
+        ):
+
+            async def asks() -> None:
+                with suppress(NotDelivered):
+                    while True:
+                        await b.send(b"question")
+
+            async def reads() -> None:
+                async for _ in b:
+                    pass
+
+            async def answers() -> None:
+                async for event in a:
+                    if event == Message(b.address, b"question"):
+                        await asyncio.sleep(0.02)
+                        await a.send(b"answer")
+
+            others = [asyncio.create_task(each) for each in (asks(), asks(), reads())]
+            with pytest.raises(EventsWaitError, match=r"\d events wait for the task that waits in send"):
+                await answers()
+            with pytest.raises(EventsWaitError):  # at once, as they are full already
+                await a.send(b"answer")
+            for each in others:
+                each.cancel()
+            began = asyncio.get_running_loop().time()
+            await asyncio.wait_for(a.leave(), 60)
+            assert asyncio.get_running_loop().time() - began < 4 * QUICK.patience, "it leaves, though full"
+
+    with caplog.at_level(logging.WARNING, logger="groupcomm_runtime"):
+        run(test())
+    assert 1 == sum(vars(record).get("operation") == "full" for record in caplog.records)
+
+
+def test_has_state_in_the_task_that_takes_the_events_is_an_error(tmp_path: Path) -> None:
+    class Holder:
+        def get(self) -> bytes:
+            return b""
+
+        def set(self, state: bytes) -> None:
+            assert state == b""
+
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=QUICK, state=Holder()) as a:
+            with pytest.raises(EventsWaitError, match="waits in has_state: take the events in one task"):
+                await a.has_state()
+            taking = asyncio.create_task(messages(a, 1))
+            await a.has_state()
+            await a.send(b"end")
+            await taking
+
+    run(test())
+
+
+def test_a_call_from_another_event_loop_is_an_error_at_once(tmp_path: Path) -> None:
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=QUICK) as a:
+            calls: list[Callable[[], Coroutine[Any, Any, Any]]]
+            calls = [lambda: a.send(b"x"), a.__anext__, a.leave]
+            for call in calls:
+                with pytest.raises(BadInputError, match="belongs to another event loop: from another thread"):
+                    await asyncio.to_thread(lambda: asyncio.run(call()))  # noqa: B023 - it is awaited here
+            loop = asyncio.get_running_loop()
+            far = asyncio.to_thread(lambda: asyncio.run_coroutine_threadsafe(a.send(b"x"), loop).result(60))
+            await far
+            assert await messages(a, 1) == [b"x"]
 
     run(test())
