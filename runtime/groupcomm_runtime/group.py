@@ -57,7 +57,10 @@ _WINDOW: Final = 256
 _DATAGRAMS: Final = 4  # of messages that are multicast together
 
 _ROOM: Final = 10_000
-"""Events that wait for the application; then this member takes no messages until there is room."""
+"""Events that wait for the application; then this member takes no messages until there is room.
+
+`Settings.event_bytes` bounds them likewise.
+"""
 
 _PAUSE: Final = 1.0
 """Seconds after which a provider that failed is asked again, where no other member has the state."""
@@ -144,6 +147,8 @@ class Group:
         self._name, self._member_name, self._transport, self._seal = name, member, transport, seal
         self._discovery, self._settings, self._log = discovery, settings, log
         self._events: deque[Event | Get | Took] = deque()
+        self._event_bytes = 0
+        """The bytes of the messages among them."""
         self._arrived = asyncio.Event()
         self._taker: asyncio.Task[Any] | None = None
         """The task that has asked for an event last."""
@@ -377,9 +382,11 @@ class Group:
                 await self._arrived.wait()
             was_full = self.full
             event = self._events.popleft()
+            if isinstance(event, Message):
+                self._event_bytes -= len(event.data)
             if was_full and not self.full:
                 self.changed()
-            if 2 * len(self._events) < _ROOM:
+            if 2 * len(self._events) < _ROOM and 2 * self._event_bytes < self._settings.event_bytes:
                 self._full_recorded = False
             match event:
                 case Get():
@@ -427,7 +434,8 @@ class Group:
     @property
     def full(self) -> bool:
         # A member that leaves takes what it needs for that, though its application may take no event.
-        return len(self._events) >= _ROOM and not self._leaving
+        much = len(self._events) >= _ROOM or self._event_bytes >= self._settings.event_bytes
+        return much and not self._leaving
 
     def delivers(self, sender: Address, data: bytes) -> None:
         self._happen(self._transfer.delivers(sender, data))
@@ -510,6 +518,8 @@ class Group:
             elif isinstance(action, Lacks):
                 self._operations.record("no state yet", level=logging.WARNING, why=action.why)
             else:
+                if isinstance(action, Message):
+                    self._event_bytes += len(action.data)
                 self._events.append(action)
         if not self._transfer.has:
             self._has_state.clear()
@@ -520,7 +530,9 @@ class Group:
     def _is_full(self) -> None:
         if not self._full_recorded:
             self._full_recorded = True
-            self._operations.record("full", level=logging.WARNING, events=len(self._events))
+            self._operations.record(
+                "full", level=logging.WARNING, events=len(self._events), bytes=self._event_bytes
+            )
         if self._taker_waits is not None:
             self._taker_waits.reschedule(self._loop.time())
             self._taker_waits = None

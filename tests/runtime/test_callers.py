@@ -12,7 +12,16 @@ from attrs import evolve
 
 import groupcomm_runtime
 from groupcomm_field.torture.network import CALM, LossySocket, Rules
-from groupcomm_runtime import BadInputError, EventsWaitError, Group, Message, NotDelivered, Settings
+from groupcomm_runtime import (
+    BadInputError,
+    EventsWaitError,
+    Group,
+    Message,
+    NewLife,
+    NewView,
+    NotDelivered,
+    Settings,
+)
 from groupcomm_runtime import group as group_module
 from groupcomm_runtime.discovery import Folder
 from tests.runtime.conversing import KEY, messages, run
@@ -258,5 +267,70 @@ def test_a_call_from_another_event_loop_is_an_error_at_once(tmp_path: Path) -> N
             far = asyncio.to_thread(lambda: asyncio.run_coroutine_threadsafe(a.send(b"x"), loop).result(60))
             await far
             assert await messages(a, 1) == [b"x"]
+
+    run(test())
+
+
+def test_a_slow_reader_is_bounded_in_bytes_and_hears_that_it_was_excluded(tmp_path: Path) -> None:
+    """The others continue without it after four times the patience."""
+    settings = evolve(QUICK, event_bytes=1 << 20)
+    message = bytes(60_000)
+
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with (
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=settings) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=settings) as b,
+        ):
+
+            async def sends() -> None:
+                while True:
+                    await a.send(message)
+
+            async def reads() -> None:
+                async for _ in a:
+                    pass
+
+            others = [asyncio.create_task(each) for each in (sends(), sends(), reads())]
+            await until(lambda: len(a.members) == 1)
+            for each in others[:2]:
+                each.cancel()
+            had: list[object] = []
+            while not isinstance(event := await anext(b), NewLife | NewView) or had[:1] == []:
+                had.append(event)
+            waited = sum(len(each.data) for each in had if isinstance(each, Message))
+            assert 1 << 20 <= waited <= 2 << 20, "what had arrived when it was full comes on top"
+            async with asyncio.timeout(60):
+                while not isinstance(event, NewLife | NewView) or len(a.members) < 2:
+                    event = await anext(b)
+            others[2].cancel()
+
+    run(test())
+
+
+def test_multicasts_that_a_member_lacks_are_bounded_in_bytes(tmp_path: Path) -> None:
+    settings = Settings(heartbeat=0.1, patience=5, unstable_bytes=1 << 20)
+
+    async def test() -> None:
+        join, sock = groupcomm_runtime.join, LossySocket()
+        async with (
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=settings) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=settings, transport=lambda: sock) as b,
+        ):
+            await until(lambda: len(b.members) == 2)
+            await a.send(b"stable")
+            sock.rules = Rules(deaf=frozenset({a.place}))
+
+            async def sends() -> None:
+                while True:
+                    await a.send(bytes(60_000))
+
+            sending = asyncio.create_task(sends())
+            await until(lambda: a.tables["unstable"] >= 17)
+            await asyncio.sleep(0.2)
+            assert 17 <= a.tables["unstable"] <= 18 + 1, "18 of 60,000 bytes are above 1 MiB"
+            sock.rules = CALM
+            await until(lambda: a.tables["unstable"] < 10)
+            sending.cancel()
 
     run(test())
