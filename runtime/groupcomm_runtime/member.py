@@ -22,7 +22,7 @@ from groupcomm.events import Block, Deliver, Left, Payload, SilenceReported, Sus
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
 from groupcomm.view import Address, ViewId, name_and_life
 
-from .clocks import Clocks
+from .clocks import Clocks, awake_or_not
 from .codec import Codec, RefusedError, pack
 from .discovery import Discovery, Place, Reading, is_place, places_of
 from .doubts import Doubts
@@ -146,8 +146,8 @@ class Member:
         self._cutter = Fragments(settings.datagram)
         self._clocks = Clocks(settings.patience)
         self._scheduled = self._over = False
-        now = time.monotonic()
-        self._ticked = self._installed = now
+        self._ticked = awake_or_not()
+        self._installed = time.monotonic()
         self._hears_until = 0.0
         self._full_since: float | None = None
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
@@ -609,10 +609,10 @@ class Member:
 
     def _notices_pause(self) -> bool:
         """True if this process did not run for a while: it first hears what became of the others."""
-        now = time.monotonic()
+        now = awake_or_not()
         if now - self._ticked > self._settings.heartbeat + self._settings.patience / 2:
             self.counts["pauses"] += 1
-            self._hears_until = now + _HEARS * self._settings.heartbeat
+            self._hears_until = time.monotonic() + _HEARS * self._settings.heartbeat
         self._ticked = now
         return bool(self._hears_until)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
@@ -332,5 +333,33 @@ def test_multicasts_that_a_member_lacks_are_bounded_in_bytes(tmp_path: Path) -> 
             sock.rules = CALM
             await until(lambda: a.tables["unstable"] < 10)
             sending.cancel()
+
+    run(test())
+
+
+def test_a_coordinator_whose_machine_was_suspended_orders_nothing_before_it_hears_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it sleeps the others have a view without it. Its monotonic clock does not count that time."""
+    asleep = 0.0
+    clock = time.clock_gettime
+    monkeypatch.setattr(time, "clock_gettime", lambda of: clock(of) + asleep * (of == time.CLOCK_BOOTTIME))
+
+    async def test() -> None:
+        nonlocal asleep
+        join, sock = groupcomm_runtime.join, LossySocket()
+        async with (
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=QUICK, transport=lambda: sock) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=QUICK) as b,
+        ):
+            await until(lambda: len(a.members) == len(b.members) == 2)
+            await a.send(b"before")
+            sock.rules = Rules(mute=frozenset({b.place}), deaf=frozenset({b.place}))
+            asleep = 8 * 3_600.0
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(a.send(b"alone"), QUICK.heartbeat)
+            assert 1 == a.counts["pauses"]
+            sock.rules = CALM
+            assert [b"before", b"alone"] == await messages(b, 2)
 
     run(test())
