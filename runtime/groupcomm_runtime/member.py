@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, Protocol, cast
 
+from attrs import define, field
+
 from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
@@ -20,7 +22,7 @@ from groupcomm.events import Block, Deliver, Left, Payload, SilenceReported, Sus
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
 from groupcomm.view import Address, ViewId, name_and_life
 
-from .clocks import Clocks
+from .clocks import Clocks, awake_or_not
 from .codec import Codec, RefusedError, pack
 from .discovery import Discovery, Place, Reading, is_place, places_of
 from .doubts import Doubts
@@ -130,14 +132,15 @@ class Member:
         self._founding = False
         self.refused: tuple[Place, Refusal] | None = None
         """Why this incarnation founds no group."""
+        self._unstable = _Unstable()
         self._number = 0
         self._outbox: dict[Address, list[bytes]] = {}
         self._fragments: dict[Address, Fragments] = {}
         self._cutter = Fragments(settings.datagram)
         self._clocks = Clocks(settings.patience)
         self._scheduled = self._over = False
-        now = time.monotonic()
-        self._ticked = self._installed = now
+        self._ticked = awake_or_not()
+        self._installed = time.monotonic()
         self._hears_until = 0.0
         self._full_since: float | None = None
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
@@ -161,9 +164,14 @@ class Member:
     @property
     def may_send(self) -> bool:
         """True if an application's multicast is taken now."""
-        windows = self._stack.of(nakack, self._state).windows
-        unstable = max((len(window.kept) for window in windows.values()), default=0)
-        return self.joined and not self._hears_until and unstable < self._settings.unstable
+        multicasts = self._stack.of(nakack, self._state)
+        unstable = max((len(window.kept) for window in multicasts.windows.values()), default=0)
+        return (
+            self.joined
+            and not self._hears_until
+            and unstable < self._settings.unstable
+            and self._unstable.bytes_of(multicasts) < self._settings.unstable_bytes
+        )
 
     @property
     def tables(self) -> dict[str, int]:
@@ -594,10 +602,10 @@ class Member:
 
     def _notices_pause(self) -> bool:
         """True if this process did not run for a while: it first hears what became of the others."""
-        now = time.monotonic()
+        now = awake_or_not()
         if now - self._ticked > self._settings.heartbeat + self._settings.patience / 2:
             self.counts["pauses"] += 1
-            self._hears_until = now + _HEARS * self._settings.heartbeat
+            self._hears_until = time.monotonic() + _HEARS * self._settings.heartbeat
         self._ticked = now
         return bool(self._hears_until)
 
@@ -658,6 +666,37 @@ class Member:
             for each in gone[: len(self._once) - _MOST_HEARD // 2]:
                 del self._once[each]
         self._transport.keep({*self._places.values(), *self._listed, *self._discovery.greets})
+
+
+@define
+class _Unstable:
+    """The sizes of the multicasts that NAKACK keeps in its view. It adds and purges them in order."""
+
+    _view: ViewId | None = None
+    _windows: dict[Address, tuple[int, deque[int]]] = field(factory=dict)
+    """Of each origin how many are purged, and the sizes of the kept."""
+    _total: int = 0
+
+    def bytes_of(self, state: nakack.State) -> int:
+        """The bytes of all messages that are kept in this state, which follows the one before."""
+        if state.view.id != self._view:
+            self._view, self._windows, self._total = state.view.id, {}, 0
+        for origin, window in state.windows.items():
+            purged, sizes = self._windows.get(origin, (window.purged, deque[int]()))
+            for _ in range(min(window.purged - purged, len(sizes))):
+                self._total -= sizes.popleft()
+            for message in window.kept[len(sizes) :]:
+                sizes.append(_size(message))
+                self._total += sizes[-1]
+            self._windows[origin] = window.purged, sizes
+        return self._total
+
+
+def _size(message: object) -> int:
+    """The bytes of an application's message, within the messages of layers."""
+    while not isinstance(message, bytes):
+        message = message.message if isinstance(message, Tagged) else getattr(message, "payload", b"")
+    return len(message)
 
 
 def _may_be(place: Place, to: Place) -> bool:

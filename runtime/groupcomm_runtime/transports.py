@@ -108,8 +108,9 @@ class Tcp:
     async def open(self) -> None:
         """Accept connections."""
         self._server = await asyncio.get_running_loop().create_server(
-            lambda: _Incoming(self), sock=self._socket
+            lambda: _Incoming(self), sock=self._socket, start_serving=False
         )
+        await self._server.start_serving()  # where this is cancelled, `close` ends the server
 
     def begin(self, takes: Takes, counts: Counter[str]) -> None:
         self.takes, self.counts = takes, counts

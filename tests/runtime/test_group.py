@@ -271,6 +271,7 @@ def test_a_name_that_is_heard_is_refused(tmp_path: Path) -> None:
         (Settings(heartbeat=2_000, patience=10_000), "do not fit"),
         (Settings(datagram=100), "a datagram has 1024 to 65000 bytes"),
         (Settings(unstable=0), "one message at least"),
+        (Settings(event_bytes=65_535), "unstable_bytes=33554432 and event_bytes=65535: each has 65536"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(tmp_path: Path, settings: Settings, text: str) -> None:
