@@ -1,6 +1,7 @@
 """The records of a group, as FILE_PING asks for them: of members in a folder, or at the places of a list.
 
-A record is a file, named after the address of an incarnation, and names its place. The member that it
+A group has a folder of its own in the folder that is named, with the records and locks of its members. A
+record is a file, named after the address of an incarnation, and names its place. The member that it
 names writes it, and no other. It is written aside and takes the place of the former record at once: so it is
 there whole or not at all. A file that is no record is broken: it is passed over, and counted. The lock on a
 name ends with its process.
@@ -20,6 +21,7 @@ from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
+from urllib.parse import quote
 
 import msgspec
 from attrs import field, frozen
@@ -35,6 +37,7 @@ __all__ = [
     "Peers",
     "Place",
     "Reading",
+    "folder_of",
     "is_place",
     "place_of",
     "places_of",
@@ -114,6 +117,17 @@ def refuse_name(name: str) -> None:
         )
 
 
+def folder_of(group: str) -> str:
+    """The name of a group's folder, which two groups never share. Raises BadInputError."""
+    name = f"{quote(group, safe=' ')}.group"
+    if len(name) > _LONGEST_NAME:
+        raise BadInputError(
+            f"the group's name {group[:20]!r}... has {len(name)} bytes as that of a folder, and up to "
+            f"{_LONGEST_NAME} are allowed: take a shorter one, or find members by peers="
+        )
+    return name
+
+
 def _names_file(name: str) -> bool:
     """True if a file of a folder can have a name, and the name is text: that of a file may be any bytes."""
     try:
@@ -177,32 +191,33 @@ class Peers:
 
 
 class Folder:
-    """A file for each member, in a folder that all of them see. `name`: that of this process.
+    """A file for each member of a group, in a folder that all of them see. `name`: that of this process.
 
     Raises BadInputError where the folder cannot be written, NameTakenError where a process has the name.
     """
 
     greets: tuple[Place, ...] = ()
 
-    def __init__(self, folder: Path, name: str, transport: str = "udp") -> None:
+    def __init__(self, folder: Path, group: str, name: str, transport: str = "udp") -> None:
         self._record = _RECORDS[transport]
         refuse_name(name)
         self.bad = 0
-        self._aside = folder / f".{name}.aside"  # what a killed process of this name left is removed
-        self._folder = folder
+        self._folder = own = folder / folder_of(group)
+        self._aside = own / f".{name}.aside"  # what a killed process of this name left is removed
         self._place: Place | None = None
         self._written: set[Address] = set()
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _refuse_folder(folder)
-            self._lock = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | _OWN_FILE, 0o600)
+            for each in (folder, own):
+                each.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _refuse_folder(each)
+            self._lock = os.open(own / f"{name}.lock", os.O_RDWR | os.O_CREAT | _OWN_FILE, 0o600)
         except OSError as error:
             raise BadInputError(f"the folder {folder} cannot be written: {error.strerror}") from None
         try:
             about = os.fstat(self._lock)
             if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1 or about.st_uid != os.geteuid():
                 raise BadInputError(
-                    f"{folder / name}.lock is no lock of a group: see who made it, and remove it"
+                    f"{own / name}.lock is no lock of a group: see who made it, and remove it"
                 )
             os.fchmod(self._lock, 0o600)  # who can open it can hold it
             try:
@@ -228,6 +243,8 @@ class Folder:
     def _write_aside(self) -> None:
         assert self._place is not None  # noqa: S101 - `begin` is the first call
         host, port = self._place
+        with suppress(FileExistsError):  # all that was in the folder may be gone
+            self._folder.mkdir(mode=0o700)
         self._aside.unlink(missing_ok=True)
         with open(self._aside, "x", encoding="utf-8", opener=_private) as file:
             json.dump({"host": host, "port": port}, file)

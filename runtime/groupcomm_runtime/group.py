@@ -563,7 +563,9 @@ async def join(
     if transport is not None and chosen.transport != "udp":
         raise BadInputError("transport= makes a UDP socket: leave it out, or settings with transport='udp'")
     place = place_of(listen)
-    discovery: Discovery = Peers(peers) if folder is None else Folder(Path(folder), name, chosen.transport)
+    discovery: Discovery = (
+        Peers(peers) if folder is None else Folder(Path(folder), group, name, chosen.transport)
+    )
     try:
         carries = await _opened(place, chosen, transport)
         try:

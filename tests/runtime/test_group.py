@@ -224,7 +224,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: dict[str, Any],
                 pass
 
     run(test())
-    assert [] == [*tmp_path.glob("*.member")]
+    assert [] == [*tmp_path.rglob("*.member")]
 
 
 def test_a_port_and_a_name_that_are_in_use_are_refused_and_free_again(tmp_path: Path) -> None:
@@ -235,10 +235,10 @@ def test_a_port_and_a_name_that_are_in_use_are_refused_and_free_again(tmp_path: 
             with pytest.raises(BadInputError, match=f"{place} cannot be listened at: Address already in use"):
                 async with groupcomm_runtime.join("demo", name="a", key=KEY, folder=tmp_path, listen=place):
                     pass
-        Folder(tmp_path, "a").end()
-        held = Folder(tmp_path, "a")
+        Folder(tmp_path, "demo", "a").end()
+        held = Folder(tmp_path, "demo", "a")
         with pytest.raises(NameTakenError, match=r"the name 'a' is taken in .*: process \d+ holds it"):
-            Folder(tmp_path, "a")
+            Folder(tmp_path, "demo", "a")
         held.end()
 
     run(test())
