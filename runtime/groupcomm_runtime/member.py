@@ -45,7 +45,7 @@ from .logs import Log
 from .settings import Settings
 from .transports import Transport
 
-__all__ = ["Application", "Member"]
+__all__ = ["MOST_HEARD", "Application", "Member"]
 
 _CODEC: Final = Codec(LAYERS)
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
@@ -56,9 +56,8 @@ _REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is n
 _REMEMBERED: Final = 64  # datagrams to others than members of the own view
 _TIMES: Final = 3  # as many bytes go to an incarnation that greets, until it has answered
 _GREETING: Final = bytes(200)  # so that an answer has room in them
-_MOST_HEARD: Final = (
-    4_096  # incarnations whose numbers are remembered; beyond, half of the silent are forgotten
-)
+MOST_HEARD: Final = 4_096
+"""Incarnations whose numbers are remembered; beyond, half of the silent are forgotten."""
 _HEARS: Final = 3  # heartbeats, in which a member hears of all that are at the places of a list
 _EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - as a member says it of itself
 _COUNTED: Final = {
@@ -660,9 +659,9 @@ class Member:
             self._owed = {each: owed for each, owed in self._owed.items() if each in staying}
             self._fragments = {each: held for each, held in self._fragments.items() if each in staying}
             self._clocks.forget(staying)
-        if len(self._once) > _MOST_HEARD:  # half of them: who comes back is taken again
+        if len(self._once) > MOST_HEARD:  # half of them: who comes back is taken again
             gone = [each for each in self._once if each not in staying]
-            for each in gone[: len(self._once) - _MOST_HEARD // 2]:
+            for each in gone[: len(self._once) - MOST_HEARD // 2]:
                 del self._once[each]
         self._transport.keep({*self._places.values(), *self._listed, *self._discovery.greets})
 

@@ -516,14 +516,14 @@ def test_an_address_has_a_length(name: str) -> None:
 def test_what_is_remembered_of_others_does_not_grow_with_their_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """With a bound of 256 incarnations; `make strangers` has 100,000, and the bound that is used."""
-    monkeypatch.setattr(member, "_MOST_HEARD", 256)
-    came = asyncio.run(strangers.incarnations(2_000))
+    """With a bound of 1,024, which is reached. `make strangers` has 100,000 incarnations, and the bound in use."""
+    monkeypatch.setattr(member, "MOST_HEARD", 1_024)
+    came = asyncio.run(strangers.incarnations(3_000))
     assert {} == came.findings
-    assert 2_000 == came.sent
-    assert 128 < came.tables["known numbers"] < 1_000
+    assert 3_000 == came.sent
+    assert 1_024 < came.tables["known numbers"] < 2_048
     for name in ("places", "unanswered", "fragments", "clocks"):
-        assert came.tables[f"known {name}"] < 1_000, name
+        assert came.tables[f"known {name}"] < 2_048, name
 
 
 # Keys
