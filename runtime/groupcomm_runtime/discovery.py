@@ -81,6 +81,9 @@ class Discovery(Protocol):
     def write(self, member: Address) -> None:
         """Write the record of an incarnation of this process. It may fail: it is written again."""
 
+    def renew(self, member: Address) -> None:
+        """Write the record of a member of the group again where it is gone."""
+
     def read(self) -> Reading:
         """Read all records."""
 
@@ -176,6 +179,9 @@ class Peers:
     def write(self, member: Address) -> None:
         """A list does not change."""
 
+    def renew(self, member: Address) -> None:
+        """A list does not change."""
+
     def read(self) -> Reading:
         return Reading()
 
@@ -254,6 +260,11 @@ class Folder:
             self._write_aside()
             self._aside.replace(self._file(member))
             self._written.add(member)
+
+    def renew(self, member: Address) -> None:
+        with suppress(OSError):
+            if not self._file(member).exists():
+                self.write(member)
 
     def read(self) -> Reading:
         """Read up to 500 records; of more, others each time, so that all come. The rest is counted as bad."""

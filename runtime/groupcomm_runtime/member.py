@@ -58,7 +58,7 @@ _TIMES: Final = 3  # as many bytes go to an incarnation that greets, until it ha
 _GREETING: Final = bytes(200)  # so that an answer has room in them
 MOST_HEARD: Final = 4_096
 """Incarnations whose numbers are remembered; beyond, half of the silent are forgotten."""
-_HEARS: Final = 3  # heartbeats, in which a member hears of all that are at the places of a list
+_HEARS: Final = 3  # heartbeats, in which all at the places of a list are heard, and all write their records
 _EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - as a member says it of itself
 _COUNTED: Final = {
     (name, what): f"{name} {what}" for name in LAYERS for what in ("sent", "received", "timers")
@@ -412,11 +412,15 @@ class Member:
         return {*heartbeat.alive(self._configs[_BEATS], self._beating)}
 
     def _reads(self) -> None:
-        """Read the records, and hear first who is at the places of a list."""
-        if self._discovery.greets:
+        """Read the records. Hear first who is at the places of a list, and look twice at a folder without any.
+
+        Somebody may have emptied it, and members write theirs again with each heartbeat.
+        """
+        reading = self._discovery.read()
+        if self._discovery.greets or not (self.joined or reading.found.keys() - {self.me}):
             self._loop.call_later(_HEARS * self._settings.heartbeat, self._has_read)
         else:
-            self._has_read()
+            self._takes_reading(reading)
 
     def _has_read(self) -> None:
         with self._ends_with_errors():
@@ -589,6 +593,8 @@ class Member:
             self._full_since = None
         if not self._stands_still():
             self._greets()
+        if self.joined:
+            self._discovery.renew(self.me)
         if self._founding:
             self._founds()
         self._forgets()

@@ -223,6 +223,25 @@ def test_two_groups_in_one_folder_leave_each_other_alone(tmp_path: Path) -> None
     run(test())
 
 
+def test_who_joins_by_a_folder_that_was_emptied_founds_no_group(tmp_path: Path) -> None:
+    """Members write their records again within a heartbeat, and who finds none looks a second time."""
+
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with (
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST) as b,
+        ):
+            await until(one_view(a, b), "both are in one view")
+            for turn in range(4):
+                shutil.rmtree(of_demo(tmp_path))
+                async with join("demo", name=f"c{turn}", key=KEY, folder=tmp_path, settings=FAST) as c:
+                    assert {a.address, b.address, c.address} == {*c.members}
+                await until(one_view(a, b), "it has left")
+
+    run(test())
+
+
 def test_a_group_goes_on_without_its_folder_and_is_found_when_it_is_back(tmp_path: Path) -> None:
     async def test() -> None:
         folder = tmp_path / "group"
