@@ -32,6 +32,7 @@ from .codec import LONGEST_TEXT, RefusedError
 from .errors import BadInputError, NameTakenError
 
 __all__ = [
+    "EVERYWHERE",
     "Discovery",
     "Folder",
     "Peers",
@@ -46,6 +47,9 @@ __all__ = [
 
 Place: TypeAlias = tuple[str, int]
 """A host's address and a port."""
+
+EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - as a member says it of itself
+"""Hosts where a process listens at all of its addresses: no datagram goes there."""
 
 _LARGEST_PORT: Final = 65_535
 _FORBIDDEN: Final = frozenset("#/\\\0")
@@ -239,6 +243,11 @@ class Folder:
             raise
 
     def begin(self, place: Place) -> None:
+        if place[0] in EVERYWHERE:
+            raise BadInputError(
+                f"listen='{place[0]}:{place[1]}' is no place that a record can name to others: with folder= "
+                "name an address of this host at which they reach it, or find members by peers="
+            )
         self._place = place
         try:
             self._write_aside()
@@ -296,7 +305,7 @@ class Folder:
             host, port = record["host"], record["port"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
-        return (host, port) if is_place(host, port) else None
+        return (host, port) if is_place(host, port) and host not in EVERYWHERE else None
 
     def remove(self, members: Iterable[Address]) -> None:
         for member in filter(_names_file, members):

@@ -22,7 +22,7 @@ from groupcomm.view import Address, ViewId, name_and_life
 
 from .clocks import Clocks
 from .codec import Codec, RefusedError, pack
-from .discovery import Discovery, Place, Reading, is_place, places_of
+from .discovery import EVERYWHERE, Discovery, Place, Reading, is_place, places_of
 from .doubts import Doubts
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
 from .layers import (
@@ -59,7 +59,6 @@ _GREETING: Final = bytes(200)  # so that an answer has room in them
 MOST_HEARD: Final = 4_096
 """Incarnations whose numbers are remembered; beyond, half of the silent are forgotten."""
 _HEARS: Final = 3  # heartbeats, in which all at the places of a list are heard, and all write their records
-_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - as a member says it of itself
 _COUNTED: Final = {
     (name, what): f"{name} {what}" for name in LAYERS for what in ("sent", "received", "timers")
 }
@@ -412,7 +411,7 @@ class Member:
         return {*heartbeat.alive(self._configs[_BEATS], self._beating)}
 
     def _reads(self) -> None:
-        """Read the records. Hear first who is at the places of a list, and look twice at a folder without any.
+        """Read the records. Hear first who is at the places of a list, and look twice at an empty folder.
 
         Somebody may have emptied it, and members write theirs again with each heartbeat.
         """
@@ -545,7 +544,7 @@ class Member:
 
     def _is_at(self, sender: Address, place: Place, came_from: Place) -> None:
         """A member is where its datagram says. If it listens everywhere, the host is that of the datagram."""
-        if place[0] in _EVERYWHERE:
+        if place[0] in EVERYWHERE:
             place = came_from[0], place[1]
         if place != self._places.get(sender):
             if not is_place(*place):

@@ -1,6 +1,8 @@
 """Discovery by a folder: FILE_PING on real files, of which some are broken, foreign, gone, or of the dead."""
 
 import asyncio
+import errno
+import fcntl
 import json
 import os
 import shutil
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import groupcomm_runtime
-from groupcomm_runtime import BadInputError, Group
+from groupcomm_runtime import BadInputError, Group, NameTakenError
 from groupcomm_runtime.discovery import Folder, Peers, folder_of
 from tests.runtime.conversing import FAST, KEY, of_demo, run
 
@@ -74,6 +76,7 @@ def pipe(file: Path) -> None:
                 WHOLE.replace("7802", "0"),
                 WHOLE.replace("7802", "true"),
                 WHOLE.replace("7802", "70000"),
+                WHOLE.replace("127.0.0.1", "0.0.0.0"),  # noqa: S104 - no place to send to
                 WHOLE.replace("127.0.0.1", "a.name.that.would.be.looked.up"),
                 " " * 2_000 + WHOLE,
             )
@@ -141,6 +144,25 @@ def test_what_a_killed_process_left_aside_is_no_record_and_does_not_stay(tmp_pat
     a.begin(HERE)
     a.end()
     assert ["a.lock"] == [each.name for each in own.iterdir()]
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.EIO])
+def test_a_folder_without_locks_is_no_name_that_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """As NFS without its daemon says it. No file is left open, and the name can be taken when there are locks."""
+
+    def has_none(_file: int, _operation: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", has_none)
+        before = len([*Path("/dev/fd").iterdir()])
+        with pytest.raises(BadInputError, match="has no locks: ") as raised:
+            Folder(tmp_path, "demo", "a")
+        assert not isinstance(raised.value, NameTakenError)
+        assert before == len([*Path("/dev/fd").iterdir()])
+    Folder(tmp_path, "demo", "a").end()
 
 
 def test_a_list_has_no_records_and_greets() -> None:

@@ -209,6 +209,11 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
         ({"name": "a", "peers": ["nowhere"]}, "'nowhere' is no place"),
         ({"name": "a", "peers": ["[::1]:7801"]}, "is a place of IPv6, and groups have IPv4: name one as"),
         ({"name": "a", "folder": "F", "listen": "::1:0"}, "'::1:0' is a place of IPv6"),
+        ({"name": "a", "folder": "F", "listen": "0.0.0.0:0"}, "no place that a record can name to others"),
+        (
+            {"name": "a", "folder": "F", "listen": "0.0.0.0:0", "settings": Settings(transport="tcp")},
+            "name an address of this host",
+        ),
         ({"name": "a", "folder": "/dev/null/x"}, "the folder /dev/null/x cannot be written"),
         ({"name": "a", "folder": "F", "listen": "127.0.0.1:99999"}, "no place"),
         ({"name": "a", "folder": "F", "log": "/dev/null/x"}, "the log /dev/null/x/.* cannot be written"),
