@@ -206,8 +206,8 @@ async def messages(number: int, seed: int) -> Came:
                                 came.sent += 1
                         await asyncio.sleep(0.001)
                         counts[a.address] = a.counts
-                    for each in counts.values():
-                        came.counts.update(each)
+                    for of_life in counts.values():
+                        came.counts.update(of_life)
                 for each in taking:
                     each.cancel()
     return came

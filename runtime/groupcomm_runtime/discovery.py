@@ -30,6 +30,7 @@ from groupcomm.view import Address
 
 from .codec import LONGEST_TEXT, RefusedError
 from .errors import BadInputError, NameTakenError
+from .forks import keep_from_children
 
 __all__ = [
     "EVERYWHERE",
@@ -241,6 +242,10 @@ class Folder:
         except BaseException:
             os.close(self._lock)
             raise
+        keep_from_children(self)
+
+    def files(self) -> Iterable[int]:
+        yield self._lock
 
     def begin(self, place: Place) -> None:
         if place[0] in EVERYWHERE:
@@ -320,7 +325,8 @@ class Folder:
         self.remove(self._written)
         with suppress(OSError):
             self._aside.unlink(missing_ok=True)
-        os.close(self._lock)
+        lock, self._lock = self._lock, -1
+        os.close(lock)
 
 
 def _refuse_folder(folder: Path) -> None:
@@ -354,11 +360,27 @@ def _whole_file(path: str, flags: int) -> int:
 
 
 def _holder(about: os.stat_result) -> str:
-    """The process that holds the lock on a file, by the system: a number in the file may be another's."""
+    """The process that holds the lock on a file, by the system: a number in the file may be another's.
+
+    The system's list has the process that took the lock, which may have ended and left it to a child.
+    """
     of = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}:{about.st_ino}"
     with suppress(OSError, IndexError):  # other systems have no such file
         for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
             fields = line.split()
             if fields[1] == "FLOCK" and fields[5] == of and int(fields[4]) > 0:
-                return f"process {fields[4]}"
+                took = int(fields[4])
+                heirs = () if Path(f"/proc/{took}").exists() else _have_lock(of)
+                return f"process {next(iter(heirs), took)}"
     return "a process that this system does not name"
+
+
+def _have_lock(of: str) -> Iterable[int]:
+    """The processes of this user of which a file, as it is open there, has the lock on an inode."""
+    for info in Path("/proc").glob("[0-9]*/fdinfo/*"):
+        with suppress(OSError):  # it has ended since, or is another user's
+            if any(
+                line.startswith("lock:") and " FLOCK " in line and f" {of} " in line
+                for line in info.read_text(encoding="ascii").splitlines()
+            ):
+                yield int(info.parts[2])
