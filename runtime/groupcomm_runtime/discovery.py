@@ -18,9 +18,8 @@ import random
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from ipaddress import ip_address
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 from urllib.parse import quote
 
 import msgspec
@@ -31,6 +30,8 @@ from groupcomm.view import Address
 from .codec import LONGEST_TEXT, RefusedError
 from .errors import BadInputError, NameTakenError
 from .forks import keep_from_children
+from .operations import Operations
+from .places import EVERYWHERE, Names, Place, is_place, place_of
 
 __all__ = [
     "EVERYWHERE",
@@ -46,13 +47,6 @@ __all__ = [
     "refuse_name",
 ]
 
-Place: TypeAlias = tuple[str, int]
-"""A host's address and a port."""
-
-EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - as a member says it of itself
-"""Hosts where a process listens at all of its addresses: no datagram goes there."""
-
-_LARGEST_PORT: Final = 65_535
 _FORBIDDEN: Final = frozenset("#/\\\0")
 _RECORDS: Final = {"udp": ".member", "tcp": ".tcp-member"}
 """Members with different transports do not find each other."""
@@ -80,6 +74,9 @@ class Discovery(Protocol):
     def greets(self) -> tuple[Place, ...]:
         """Where members may be whose address is not known: they are greeted, and say it."""
 
+    async def look(self, seconds: float) -> None:
+        """Find first, within some seconds, which addresses the hosts of a list have. Raises BadInputError."""
+
     def begin(self, place: Place) -> None:
         """All incarnations of this process are at a place."""
 
@@ -100,17 +97,6 @@ class Discovery(Protocol):
 
     def end(self) -> None:
         """This process leaves."""
-
-
-def is_place(host: object, port: object) -> bool:
-    """True if a datagram can go there: an IP address as text, for a name would be looked up, and a port."""
-    if type(host) is not str or type(port) is not int or not 0 < port <= _LARGEST_PORT:
-        return False
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def refuse_name(name: str) -> None:
@@ -145,16 +131,6 @@ def _names_file(name: str) -> bool:
     return not set(name) & {"/", "\0"}
 
 
-def place_of(text: str) -> Place:
-    """The place that `host:port` names. Raises BadInputError."""
-    host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > _LARGEST_PORT:
-        raise BadInputError(f"{text!r} is no place: it is written host:port, as 127.0.0.1:7801")
-    if ":" in host:  # an address that no datagram of ours reaches: such peers would each found a group
-        raise BadInputError(f"{text!r} is a place of IPv6, and groups have IPv4: name one as 127.0.0.1:7801")
-    return host, int(port)
-
-
 _read_places: Final = msgspec.msgpack.Decoder(list[tuple[str, str, int]])
 
 
@@ -172,11 +148,21 @@ def places_of(data: bytes) -> dict[Address, Place]:
 
 
 class Peers:
-    """Members are at the places of a list. There are no records: who is at a place says it."""
+    """Members are at the places of a list. There are no records: who is at a place says it.
 
-    def __init__(self, peers: Iterable[str]) -> None:
+    `operations`: where it is written that a host is not found.
+    """
+
+    def __init__(self, peers: Iterable[str], operations: Operations) -> None:
         self.bad = 0
-        self.greets: tuple[Place, ...] = tuple(map(place_of, peers))
+        self._names = Names("peers=", map(place_of, peers), operations)
+
+    @property
+    def greets(self) -> tuple[Place, ...]:
+        return self._names.found
+
+    async def look(self, seconds: float) -> None:
+        await self._names.look(seconds)
 
     def begin(self, place: Place) -> None:
         """A list does not change."""
@@ -198,7 +184,7 @@ class Peers:
         """A list does not change."""
 
     def end(self) -> None:
-        """A list does not change."""
+        self._names.end()
 
 
 class Folder:
@@ -246,6 +232,9 @@ class Folder:
 
     def files(self) -> Iterable[int]:
         yield self._lock
+
+    async def look(self, seconds: float) -> None:
+        """Records have addresses."""
 
     def begin(self, place: Place) -> None:
         if place[0] in EVERYWHERE:

@@ -505,9 +505,9 @@ class Member:
 
     def _is_refused(self, refusal: Refusal, place: Place) -> None:
         """Take a refusal from the place to which that datagram went, and from no other."""
-        if not any(digest == refusal.digest and _may_be(place, to) for digest, to in self._sent):
+        if (refusal.digest, place) not in self._sent:
             return
-        if not self.joined and (refusal.certain or any(_may_be(place, each) for each in self._listed)):
+        if not self.joined and (refusal.certain or place in self._listed):
             self._doubts.refused(place, refusal, time.monotonic())
         self._application.refused(place, refusal.version, certain=refusal.certain)
 
@@ -669,8 +669,3 @@ class Member:
             for each in gone[: len(self._once) - MOST_HEARD // 2]:
                 del self._once[each]
         self._transport.keep({*self._places.values(), *self._listed, *self._discovery.greets})
-
-
-def _may_be(place: Place, to: Place) -> bool:
-    """Whether what went to `to` can be answered from a place: a list may have a name for the host."""
-    return place == to or (place[1] == to[1] and not is_place(*to))

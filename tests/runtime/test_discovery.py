@@ -15,6 +15,7 @@ import pytest
 import groupcomm_runtime
 from groupcomm_runtime import BadInputError, Group, NameTakenError
 from groupcomm_runtime.discovery import Folder, Peers, folder_of
+from groupcomm_runtime.operations import Operations
 from tests.runtime.conversing import FAST, KEY, of_demo, run
 
 HERE = ("127.0.0.1", 7801)
@@ -166,7 +167,7 @@ def test_a_folder_without_locks_is_no_name_that_is_taken(
 
 
 def test_a_list_has_no_records_and_greets() -> None:
-    peers = Peers(["127.0.0.1:7801", "127.0.0.1:7802"])
+    peers = Peers(["127.0.0.1:7801", "127.0.0.1:7802"], Operations("demo", "a"))
     assert ({}, None) == (peers.read().found, peers.place("a#1"))
     assert (HERE, ("127.0.0.1", 7802)) == peers.greets
 
