@@ -33,6 +33,7 @@ from .layers import configs
 from .logs import Log
 from .member import Member
 from .operations import Operations
+from .places import address_of
 from .settings import Settings
 from .transfer import (
     LARGEST_STATE,
@@ -657,9 +658,13 @@ async def join(
         raise BadInputError(str(error)) from None
     if transport is not None and chosen.transport != "udp":
         raise BadInputError("transport= makes a UDP socket: leave it out, or settings with transport='udp'")
-    place = place_of(listen)
-    discovery: Discovery = Peers(peers) if folder is None else Folder(Path(folder), name, chosen.transport)
+    operations = Operations(group, name)  # of what comes before the first incarnation
+    place = await address_of("listen=", place_of(listen), operations, chosen.patience)
+    discovery: Discovery = (
+        Peers(peers, operations) if folder is None else Folder(Path(folder), group, name, chosen.transport)
+    )
     try:
+        await discovery.look(chosen.patience)
         carries = await _opened(place, chosen, transport)
         try:
             discovery.begin(carries.place)

@@ -24,7 +24,7 @@ from groupcomm.view import Address, ViewId, name_and_life
 
 from .clocks import Clocks, awake_or_not
 from .codec import Codec, RefusedError, pack
-from .discovery import Discovery, Place, Reading, is_place, places_of
+from .discovery import EVERYWHERE, Discovery, Place, Reading, is_place, places_of
 from .doubts import Doubts
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
 from .layers import (
@@ -40,7 +40,7 @@ from .logs import Log
 from .settings import Settings
 from .transports import Transport
 
-__all__ = ["Application", "Member"]
+__all__ = ["MOST_HEARD", "Application", "Member"]
 
 _CODEC: Final = Codec(LAYERS)
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
@@ -51,11 +51,9 @@ _REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is n
 _REMEMBERED: Final = 64  # datagrams to others than members of the own view
 _TIMES: Final = 3  # as many bytes go to an incarnation that greets, until it has answered
 _GREETING: Final = bytes(200)  # so that an answer has room in them
-_MOST_HEARD: Final = (
-    4_096  # incarnations whose numbers are remembered; beyond, half of the silent are forgotten
-)
-_HEARS: Final = 3  # heartbeats, in which a member hears of all that are at the places of a list
-_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - as a member says it of itself
+MOST_HEARD: Final = 4_096
+"""Incarnations whose numbers are remembered; beyond, half of the silent are forgotten."""
+_HEARS: Final = 3  # heartbeats, in which all at the places of a list are heard, and all write their records
 _COUNTED: Final = {
     (name, what): f"{name} {what}" for name in LAYERS for what in ("sent", "received", "timers")
 }
@@ -414,11 +412,15 @@ class Member:
         return {*heartbeat.alive(self._configs[_BEATS], self._beating)}
 
     def _reads(self) -> None:
-        """Read the records, and hear first who is at the places of a list."""
-        if self._discovery.greets:
+        """Read the records. Hear first who is at the places of a list, and look twice at an empty folder.
+
+        Somebody may have emptied it, and members write theirs again with each heartbeat.
+        """
+        reading = self._discovery.read()
+        if self._discovery.greets or not (self.joined or reading.found.keys() - {self.me}):
             self._loop.call_later(_HEARS * self._settings.heartbeat, self._has_read)
         else:
-            self._has_read()
+            self._takes_reading(reading)
 
     def _has_read(self) -> None:
         with self._ends_with_errors():
@@ -504,9 +506,9 @@ class Member:
 
     def _is_refused(self, refusal: Refusal, place: Place) -> None:
         """Take a refusal from the place to which that datagram went, and from no other."""
-        if not any(digest == refusal.digest and _may_be(place, to) for digest, to in self._sent):
+        if (refusal.digest, place) not in self._sent:
             return
-        if not self.joined and (refusal.certain or any(_may_be(place, each) for each in self._listed)):
+        if not self.joined and (refusal.certain or place in self._listed):
             self._doubts.refused(place, refusal, time.monotonic())
         self._application.refused(place, refusal.version, certain=refusal.certain)
 
@@ -543,7 +545,7 @@ class Member:
 
     def _is_at(self, sender: Address, place: Place, came_from: Place) -> None:
         """A member is where its datagram says. If it listens everywhere, the host is that of the datagram."""
-        if place[0] in _EVERYWHERE:
+        if place[0] in EVERYWHERE:
             place = came_from[0], place[1]
         if place != self._places.get(sender):
             if not is_place(*place):
@@ -591,6 +593,8 @@ class Member:
             self._full_since = None
         if not self._stands_still():
             self._greets()
+        if self.joined:
+            self._discovery.renew(self.me)
         if self._founding:
             self._founds()
         self._forgets()
@@ -661,9 +665,9 @@ class Member:
             self._owed = {each: owed for each, owed in self._owed.items() if each in staying}
             self._fragments = {each: held for each, held in self._fragments.items() if each in staying}
             self._clocks.forget(staying)
-        if len(self._once) > _MOST_HEARD:  # half of them: who comes back is taken again
+        if len(self._once) > MOST_HEARD:  # half of them: who comes back is taken again
             gone = [each for each in self._once if each not in staying]
-            for each in gone[: len(self._once) - _MOST_HEARD // 2]:
+            for each in gone[: len(self._once) - MOST_HEARD // 2]:
                 del self._once[each]
         self._transport.keep({*self._places.values(), *self._listed, *self._discovery.greets})
 
@@ -697,8 +701,3 @@ def _size(message: object) -> int:
     while not isinstance(message, bytes):
         message = message.message if isinstance(message, Tagged) else getattr(message, "payload", b"")
     return len(message)
-
-
-def _may_be(place: Place, to: Place) -> bool:
-    """Whether what went to `to` can be answered from a place: a list may have a name for the host."""
-    return place == to or (place[1] == to[1] and not is_place(*to))
