@@ -9,6 +9,8 @@ ARGS ?=
 EVENTS ?= 1000000
 # Workers of the tests: one more than there are cores, up to four, for some tests wait for sockets and timers.
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN | awk '{ print ($$1 < 3) ? $$1 + 1 : 4 }')
+# What `nightly` does, but for what it does for each PROTOCOL.
+NIGHTLY := deep closed malformed strangers lives torture nightly-simulate nightly-prove broken-ports jgroups
 SEED ?= $(shell expr $$(date +%s) / 86400 '*' 1000000)
 
 BIN := .venv/bin
@@ -18,8 +20,8 @@ SOLVER := .venv/.installed-prove
 RIVALS := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed strangers lives \
-  test test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
+.PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed strangers lives torture \
+  nightly-jobs nightly-simulate nightly-prove test test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
   bench-large bench-runtime audit locks clean need-python need-maven need-java need-go
 
 help: ## list the targets
@@ -53,8 +55,15 @@ simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (s
 	    sequencer/flush/merge_gms/stable/nakack/unicast; do \
 	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
 
-nightly: deep closed mutants random malformed strangers lives ## all checks that take too long for each change: some hours
+nightly: $(NIGHTLY) random mutants ## all checks that take too long for each change: some hours
+
+nightly-jobs: ## print, as JSON, what `make` is called with by the jobs of the nightly workflow
+	@printf '"%s"\n' $(NIGHTLY) $(foreach each,$(PROTOCOL),'random PROTOCOL=$(each)' 'mutants PROTOCOL=$(each)') | paste -sd, | sed 's/.*/[&]/'
+
+nightly-simulate:
 	@$(MAKE) --no-print-directory simulate ARGS='--seed $(SEED) --events $(EVENTS)'
+
+nightly-prove:
 	@$(MAKE) --no-print-directory prove ARGS='--confirm all'
 
 deep: need-java $(STAMP) ## check the models of the tier deep as well
@@ -71,6 +80,9 @@ malformed: $(STAMP) ## give simulated stacks EVENTS malformed messages
 
 strangers: $(STAMP) ## give a member of the runtime EVENTS hostile messages with the right seal, and a tenth as many incarnations
 	@$(BIN)/python -m groupcomm_field.strangers $(EVENTS) $(SEED)
+
+torture: $(STAMP) ## do 500 faults to a group of five processes, and judge their logs (some minutes)
+	@$(BIN)/groupcomm torture --members 5 --faults 500 --seed $(SEED)
 
 lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps that take no longer
 	@$(BIN)/python -m tests.stacks.test_lives 100000
