@@ -1,4 +1,5 @@
 # Every target sets up what it needs. PYTHON=... names another Python; ARGS='...' is passed on.
+# `check` takes what TLC has said of the same specification, model, engine and jar from .cache/groupcomm; FRESH=1 runs TLC for all.
 # `nightly` draws from SEED, by default another one each day; with EVENTS=... fewer than a million of each.
 
 PYTHON ?= python3
@@ -29,8 +30,8 @@ help: ## list the targets
 
 setup: $(STAMP) ## install into .venv what locks/base.txt has (once)
 
-check: need-java $(STAMP) ## check all models with TLC, then the implementation against them
-	@$(BIN)/groupcomm check $(ARGS)
+check: need-java $(STAMP) ## check all models with TLC, then the implementation against them; with FRESH=1 take no result of an earlier run
+	@$(BIN)/groupcomm check $(if $(FRESH),--fresh,--cached) $(ARGS)
 	@$(MAKE) --no-print-directory -j2 conform documents
 
 documents: need-java $(STAMP) ## check that the generated documents say what the specifications and models say
@@ -88,7 +89,7 @@ lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps th
 	@$(BIN)/python -m tests.stacks.test_lives 100000
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline, of JGroups and of the proof, by up to four workers
-	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented and not itf and not installed' -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented and not itf and not installed' -n $(WORKERS) --max-worker-restart 0 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 test-documented: need-java $(STAMP) ## run the commands that README and the tutorial name (after `make check`)
 	@$(BIN)/python -m pytest -m documented tests/test_documented.py $(ARGS)

@@ -65,6 +65,11 @@ def test_check_shows_a_table_the_kill_matrix_and_the_gates(capsys: Captured) -> 
         "ablation",
     ] in rows
     assert "toy pair: holds, 25 states, cached" in err.splitlines()
+    count = sum(line.endswith(", cached") for line in err.splitlines())
+    assert (
+        f"{count} of {count} results are those of earlier runs of TLC, with the same specification, model, engine "
+        "and jar: check --fresh takes none" == out.splitlines()[-1]
+    )
 
 
 @pytest.mark.usefixtures("project")
