@@ -342,10 +342,13 @@ def _private(path: str, flags: int) -> int:
 def _whole_file(path: str, flags: int) -> int:
     """Open a file that ends. OSError for a link, a pipe, a device and a folder."""
     file = os.open(path, flags | _OWN_FILE)
-    if stat.S_ISREG(os.fstat(file).st_mode):
-        return file
-    os.close(file)
-    raise OSError(errno.EINVAL, "it is no regular file")
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+    except OSError:
+        os.close(file)
+        raise
+    return file
 
 
 def _holder(about: os.stat_result) -> str:

@@ -1,7 +1,12 @@
 """What callers do: they stop waiting, are cancelled, or take no events. Nothing waits in silence, nothing grows."""
 
 import asyncio
+import errno
+import fcntl
+import json
 import logging
+import os
+import socket
 import time
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager, suppress
@@ -17,6 +22,7 @@ from groupcomm_runtime import (
     BadInputError,
     EventsWaitError,
     Group,
+    GroupError,
     Message,
     NewLife,
     NewView,
@@ -361,5 +367,63 @@ def test_a_coordinator_whose_machine_was_suspended_orders_nothing_before_it_hear
             assert 1 == a.counts["pauses"]
             sock.rules = CALM
             assert [b"before", b"alone"] == await messages(b, 2)
+
+    run(test())
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+@pytest.mark.parametrize(
+    ("where", "call"),
+    [
+        (os, "open"),
+        (os, "fstat"),
+        (os, "fchmod"),
+        (os, "write"),
+        (os, "unlink"),
+        (os, "mkdir"),
+        (fcntl, "flock"),
+        (json, "dump"),
+        (socket, "socket"),
+        (socket.socket, "setsockopt"),
+        (socket.socket, "bind"),
+        (socket.socket, "listen"),
+        (socket.socket, "getsockname"),
+        (asyncio.SelectorEventLoop, "add_reader"),
+        (asyncio.SelectorEventLoop, "create_server"),
+    ],
+)
+def test_a_call_of_the_system_that_fails_while_joining_is_one_clear_error_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: object, call: str, transport: str
+) -> None:
+    """As with a full disk, or without descriptors. The first such call fails, then the second and so on."""
+    settings = evolve(QUICK, transport=transport)
+    right = getattr(where, call)
+
+    async def test() -> None:
+        for fails in range(1, 9):
+            calls = 0
+
+            def wrong(*given: object, **named: object) -> object:
+                nonlocal calls
+                calls += 1
+                if calls == fails:  # noqa: B023 - it is called in this turn
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                return right(*given, **named)
+
+            folder = tmp_path / f"{fails}"
+            before = {*_open_files(), *asyncio.all_tasks()}
+            with monkeypatch.context() as patched:
+                patched.setattr(where, call, wrong)
+                with suppress(GroupError):  # another error fails this test
+                    async with groupcomm_runtime.join(
+                        "demo", name="a", key=KEY, folder=folder, log=folder / "log", settings=settings
+                    ):
+                        patched.undo()
+            await asyncio.sleep(0.01)
+            assert {*_open_files(), *asyncio.all_tasks()} <= before
+            Folder(folder, "a").end()  # else NameTakenError
+            assert [] == [*folder.glob("*member"), *folder.glob(".*aside")]
+            if calls < fails:
+                break
 
     run(test())
