@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from inspect import iscoroutinefunction
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final, Protocol, Self, TypeAlias
@@ -641,9 +642,24 @@ async def join(
     Raises it, too, where the members have another key or another version. Raises NameTakenError where another
     process has the name.
     """
+    _refuse_types(
+        group=(group, str),
+        name=(name, str),
+        key=(key, bytes | str),
+        folder=(folder, Path | str | None),
+        peers=(peers, Iterable),
+        listen=(listen, str),
+        log=(log, Path | str | None),
+        settings=(settings, Settings | None),
+        blocks=(blocks, bool),
+        majority=(majority, bool),
+        transport=(transport, Callable | None),
+    )
+    _refuse_state(state)
     if not group:
         raise BadInputError("a group has a name: the first argument of join")
     peers = (peers,) if isinstance(peers, str) else tuple(peers)
+    _refuse_types(**{f"peers[{at}]": (each, str) for at, each in enumerate(peers)})
     if (folder is None) == (not peers):
         raise BadInputError("members find each other by folder= or by peers=: give one of the two")
     chosen = Settings() if settings is None else settings
@@ -693,6 +709,24 @@ async def join(
             carries.close()
     finally:
         discovery.end()
+
+
+def _refuse_types(**given: tuple[object, Any]) -> None:
+    """Raise BadInputError for a value that is not of its type. The text has no value: it may be a key."""
+    for name, (value, of) in given.items():
+        if not isinstance(value, of):
+            wanted = of.__name__ if isinstance(of, type) else of
+            raise BadInputError(f"{name}= is {wanted}, and this is of the type {type(value).__name__}")
+
+
+def _refuse_state(state: StateProvider | None) -> None:
+    for name in ("get", "set") if state is not None else ():
+        method = getattr(state, name, None)
+        if not callable(method) or iscoroutinefunction(method):
+            raise BadInputError(
+                f"state= has the methods get() and set(state), which are not async, and "
+                f"{type(state).__name__}.{name} is no such method"
+            )
 
 
 def _named(view: ViewId) -> str:

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import socket
+import sys
 import time
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager, suppress
@@ -425,5 +426,47 @@ def test_a_call_of_the_system_that_fails_while_joining_is_one_clear_error_and_le
             assert [] == [*folder.glob("*member"), *folder.glob(".*aside")]
             if calls < fails:
                 break
+
+    run(test())
+
+
+_TERMINATED = """
+import asyncio, signal, sys
+import groupcomm_runtime
+from groupcomm_runtime.operations import LOGGER
+
+async def main():
+    settings = groupcomm_runtime.Settings(heartbeat=0.1, patience=5)
+    key = b"what members alone know"
+    async with groupcomm_runtime.join("demo", name="b", key=key, folder=sys.argv[1], settings=settings) as group:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
+        LOGGER.warning("no handler, so nothing is printed")
+        await group.send(b"it has the handler")
+        await asyncio.Event().wait()
+
+try:
+    asyncio.run(main())
+except asyncio.CancelledError:
+    pass
+"""
+
+
+def test_sigterm_leaves_with_one_line_and_a_process_without_a_handler_prints_nothing(tmp_path: Path) -> None:
+    settings = Settings(heartbeat=0.1, patience=5)
+
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=settings) as a:
+            other = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", _TERMINATED, str(tmp_path), stderr=asyncio.subprocess.PIPE
+            )
+            assert [b"it has the handler"] == await messages(a, 1)
+            other.terminate()
+            async with asyncio.timeout(settings.patience / 2):
+                _, printed = await other.communicate()
+            assert b"" == printed
+            assert 0 == other.returncode
+            await until(lambda: len(a.members) == 1)
+            assert [] == [each for each in a.counts if each.startswith("suspected")]
 
     run(test())
