@@ -780,8 +780,7 @@ def _bind(sock: socket.socket, place: Place, *, listens: bool) -> None:
         sock.bind(place)
         if listens:
             sock.listen()
-    except (OSError, UnicodeError) as error:  # (UnicodeError: of a name that no host has)
-        why = error.strerror if isinstance(error, OSError) else error
+    except OSError as error:
         raise BadInputError(
-            f"{place[0]}:{place[1]} cannot be listened at: {why}; name another with listen="
+            f"{place[0]}:{place[1]} cannot be listened at: {error.strerror}; name another with listen="
         ) from None

@@ -146,10 +146,11 @@ def _open_files() -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("transport", ["udp", "tcp"])
+@pytest.mark.parametrize(("transport", "how"), [("udp", "folder"), ("tcp", "folder"), ("udp", "peers")])
 def test_a_join_that_is_cancelled_at_any_point_and_once_more_leaves_nothing(
-    tmp_path: Path, transport: str
+    tmp_path: Path, transport: str, how: str
 ) -> None:
+    """With `peers` names of hosts are looked up, too."""
     settings = evolve(QUICK, transport=transport)
 
     async def test() -> None:
@@ -160,7 +161,7 @@ def test_a_join_that_is_cancelled_at_any_point_and_once_more_leaves_nothing(
                 """The points that follow the plan."""
                 before = held()
                 sends: list[asyncio.Task[None]] = []
-                joining = join("demo", name="b", key=KEY, folder=tmp_path, log=log, settings=settings)
+                joining = join("demo", name="b", key=KEY, log=log, settings=settings, **found)
 
                 async def whole() -> None:
                     async with joining as b:
@@ -181,13 +182,16 @@ def test_a_join_that_is_cancelled_at_any_point_and_once_more_leaves_nothing(
                         await until(lambda: held() <= before and len(a.members) == 1)
                 assert held() <= before
                 assert len(a.members) == 1
-                Folder(tmp_path, "b").end()  # else NameTakenError
+                Folder(tmp_path, "demo", "b").end()  # else NameTakenError
                 return runs.later
 
             def held() -> set[object]:
-                return {*_open_files(), *asyncio.all_tasks(), *tmp_path.glob("*member")}
+                return {*_open_files(), *asyncio.all_tasks(), *tmp_path.rglob("*member")}
 
             log = tmp_path / "log"
+            found: dict[str, Any] = {"folder": tmp_path}
+            if how == "peers":
+                found = {"peers": [f"localhost:{a.place[1]}"], "listen": "localhost:0"}
             first = await cancelled()
             assert len(first) >= 4, "joined, in the block, and twice in `leave`"
             for point in first:
@@ -422,8 +426,8 @@ def test_a_call_of_the_system_that_fails_while_joining_is_one_clear_error_and_le
                         patched.undo()
             await asyncio.sleep(0.01)
             assert {*_open_files(), *asyncio.all_tasks()} <= before
-            Folder(folder, "a").end()  # else NameTakenError
-            assert [] == [*folder.glob("*member"), *folder.glob(".*aside")]
+            Folder(folder, "demo", "a").end()  # else NameTakenError
+            assert [] == [*folder.rglob("*member"), *folder.rglob(".*aside")]
             if calls < fails:
                 break
 

@@ -215,7 +215,7 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
         ({"name": "a", "peers": 7801}, "peers= is Iterable, and this is of the type int"),
         ({"name": "a", "peers": [7801]}, r"peers\[0\]= is str, and this is of the type int"),
         ({"name": "a", "folder": "F", "listen": 7801}, "listen= is str, and this is of the type int"),
-        ({"name": "a", "folder": "F", "listen": "a..b:0"}, "a..b:0 cannot be listened at: .*; name another"),
+        ({"name": "a", "folder": "F", "listen": "a..b:0"}, "listen= names no host that is found: a..b"),
         ({"name": "a", "folder": "F", "log": True}, "log= is .*, and this is of the type bool"),
         ({"name": "a", "folder": "F", "settings": {}}, "settings= is .*, and this is of the type dict"),
         ({"name": "a", "folder": "F", "majority": "yes"}, "majority= is bool, and this is of the type str"),
