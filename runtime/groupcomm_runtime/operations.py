@@ -26,6 +26,8 @@ DROPS: Final = (
     "replays",
     "not taken",
     "remote_error",
+    "connections silent",
+    "connections too many",
 )
 """The counts of what a member has not taken."""
 
