@@ -174,11 +174,11 @@ def test_a_join_that_is_cancelled_at_any_point_and_once_more_leaves_nothing(
                         await until(lambda: held() <= before and len(a.members) == 1)
                 assert held() <= before
                 assert len(a.members) == 1
-                Folder(tmp_path, "b").end()  # else NameTakenError
+                Folder(tmp_path, "demo", "b").end()  # else NameTakenError
                 return runs.later
 
             def held() -> set[object]:
-                return {*_open_files(), *asyncio.all_tasks(), *tmp_path.glob("*member")}
+                return {*_open_files(), *asyncio.all_tasks(), *tmp_path.rglob("*member")}
 
             log = tmp_path / "log"
             first = await cancelled()
