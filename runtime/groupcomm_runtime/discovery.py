@@ -155,7 +155,13 @@ class Peers:
 
     def __init__(self, peers: Iterable[str], operations: Operations) -> None:
         self.bad = 0
-        self._names = Names("peers=", map(place_of, peers), operations)
+        places = [place_of(each) for each in peers]
+        for host, port in places:
+            if host in EVERYWHERE or not port:
+                raise BadInputError(
+                    f"peers= has {host}:{port}, where no member can be: name an address and a port"
+                )
+        self._names = Names("peers=", places, operations)
 
     @property
     def greets(self) -> tuple[Place, ...]:

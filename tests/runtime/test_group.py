@@ -225,6 +225,11 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
         ({"name": "a"}, "give one of the two"),
         ({"name": "a", "folder": "F", "peers": ["127.0.0.1:1"]}, "give one of the two"),
         ({"name": "a", "peers": ["nowhere"]}, "'nowhere' is no place"),
+        (
+            {"name": "a", "peers": ["127.0.0.1:7801", "0.0.0.0:7802"]},
+            "peers= has 0.0.0.0:7802, where no member",
+        ),
+        ({"name": "a", "peers": ["127.0.0.1:0"]}, "peers= has 127.0.0.1:0, where no member can be"),
         ({"name": "a", "peers": ["[::1]:7801"]}, "is a place of IPv6, and groups have IPv4: name one as"),
         ({"name": "a", "folder": "F", "listen": "::1:0"}, "'::1:0' is a place of IPv6"),
         ({"name": "a", "folder": "F", "listen": "0.0.0.0:0"}, "no place that a record can name to others"),
