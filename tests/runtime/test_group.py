@@ -350,6 +350,19 @@ def test_an_application_that_asks_hears_when_it_is_blocked_and_no_other_does(tmp
     run(test())
 
 
+def test_a_joiner_that_asks_hears_its_first_view_and_nothing_of_the_block_for_it(tmp_path: Path) -> None:
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with (
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST),
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST, blocks=True) as b,
+        ):
+            await b.send(b"first")
+            assert ["NewView", "Message"] == [type(await anext(b)).__name__ for _ in range(2)]
+
+    run(test())
+
+
 def test_metrics_are_a_line_of_json_with_counts_of_each_layer(tmp_path: Path) -> None:
     async def test() -> None:
         join = groupcomm_runtime.join
