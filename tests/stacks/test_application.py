@@ -127,7 +127,7 @@ def renamed(history: History, names: dict[str, str]) -> History:
             case Multicast((sender, number)):
                 return sends(name(sender), number)
             case Deliver(sender, payload):
-                return given(name(sender), payload[1])
+                return given(name(sender), cast("Message", payload)[1])
             case ViewInstalled(told):
                 of = each.subgroups if isinstance(each, MergeViewInstalled) else ()
                 return view(
