@@ -20,6 +20,8 @@ class Settings:
     `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
     `datagram`: the largest datagram. `unstable`: the most multicasts that some member may lack; with more, no
     member sends. `majority`: as that of `join`. `transport`: `udp` or `tcp`, the same for all members.
+    `largest_state`: the bytes of a state that a member gives or takes. A joiner keeps them until it is whole.
+    `held`: the multicasts that wait for a state. With more, the member takes none until the state is there.
     """
 
     heartbeat: float = 0.2
@@ -28,6 +30,8 @@ class Settings:
     unstable: int = 4_000
     majority: bool = False
     transport: str = "udp"
+    largest_state: int = 1 << 30
+    held: int = 10_000
 
     def check(self) -> None:
         """Raise BadInputError where these times and sizes do not fit together.
@@ -41,6 +45,10 @@ class Settings:
             )
         if self.transport not in {"udp", "tcp"}:
             raise BadInputError(f"transport={self.transport!r}: it is 'udp' or 'tcp'")
+        if self.largest_state < 1 or self.held < 1:
+            raise BadInputError(
+                f"largest_state={self.largest_state} and held={self.held}: each is 1 at least"
+            )
         if not _SMALLEST_DATAGRAM <= self.datagram <= _LARGEST_SENT or self.unstable < 1:
             raise BadInputError(
                 f"datagram={self.datagram} and unstable={self.unstable}: a datagram has {_SMALLEST_DATAGRAM} "

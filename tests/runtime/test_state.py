@@ -16,7 +16,7 @@ from groupcomm.events import Deliver
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import Step, replayed
 from groupcomm_field.torture.network import CALM, LossySocket
-from groupcomm_runtime import EndedError, Group, Message, group, transfer
+from groupcomm_runtime import EndedError, Group, Message
 from tests.runtime.conversing import FAST, KEY, run
 
 
