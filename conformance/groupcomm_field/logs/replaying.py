@@ -381,7 +381,7 @@ def _values(event: object) -> tuple[Any, ...]:
     if type(event) is not list or not event or type(event[0]) is not str:
         raise _NotSoError("an event has a kind")
     values: list[Any] = list(event)
-    place = {"arrived": 2, "multicast": 1}.get(values[0])
+    place = {"arrived": 2, "multicast": 1, "part": 4}.get(values[0])
     if place is not None:
         try:
             values[place] = b64decode(values[place], validate=True)
