@@ -1,64 +1,99 @@
-"""State transfer: what all members of a group have in common, in drawn runs of a total order; and over sockets."""
+"""State transfer: what all members of a group have in common, in drawn runs of a total order; and the runtime's part."""
 
+import asyncio
 import random
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator
 from itertools import count
+from typing import Any
 
 import pytest
-from attrs import define, field
+from attrs import define, field, frozen
 
-from groupcomm.view import ViewId
-from groupcomm_runtime import EndedError, transfer
-from groupcomm_runtime.transfer import (
-    LARGEST_STATE,
-    Action,
-    Get,
-    Lacks,
-    Message,
-    NewView,
-    Say,
-    Took,
-    Transfer,
-    messages_of,
-    of_application,
-    parts,
-)
+from groupcomm import state_transfer
+from groupcomm.effects import Multicast, PassUp, Send, SetTimer
+from groupcomm.errors import ProtocolError
+from groupcomm.events import Deliver, MergeViewInstalled, Payload, ViewFormed, ViewInstalled
+from groupcomm.records import evolve
+from groupcomm.view import View, ViewId
+from groupcomm_runtime import BadInputError, EndedError, Message, NewView, transfer
+from groupcomm_runtime.transfer import Transfer, messages_of, number_of, of_application, pieces
+
+CONFIG = state_transfer.Config(window=2, max_held=8, ask_time=1_000)
+PARTS = 3
+RECEIVED: dict[type, Callable[..., Any]] = {
+    state_transfer.App: state_transfer.AppReceived,
+    state_transfer.Ask: state_transfer.AskReceived,
+    state_transfer.Tell: state_transfer.TellReceived,
+    state_transfer.Part: state_transfer.PartReceived,
+    state_transfer.Credit: state_transfer.CreditReceived,
+    state_transfer.Cannot: state_transfer.CannotReceived,
+}
 
 
 @define(eq=False)
 class Member:
-    """An application whose state is all messages that it got, in their order."""
+    """A core, and an application whose state is all messages that it got, in their order."""
 
     name: str
-    transfer: Transfer
+    core: state_transfer.State
+    wires: dict[tuple[str, str], deque[object]]
     state: list[bytes] = field(factory=list)
-    says: list[bytes] = field(factory=list)
-    members: tuple[str, ...] = ()
+    says: list[object] = field(factory=list)
+    marks: dict[str, tuple[int, list[bytes]]] = field(factory=dict)
+    reads: deque[state_transfer.ReadPart] = field(factory=deque)
+    parts: list[list[bytes]] = field(factory=list)
+    timers: list[str] = field(factory=list)
+    told: list[object] = field(factory=list)
+    had: dict[int, object] = field(factory=dict)
+    """The messages that it has delivered, by their identity."""
 
-    def do(self, actions: list[Action]) -> None:
-        for action in actions:
-            match action:
-                case Message(_, data):
-                    self.state.append(data)
-                case Say(data):
-                    self.says.append(data)
-                case Get(view, seen):
-                    self.says += parts(view, b" ".join(self.state), seen)
-                case Took(bytes(state)):
-                    self.state = state.split()
-                case _:
-                    pass
+    def step(self, event: Any) -> None:  # noqa: ANN401 - of the core
+        self.core, effects = state_transfer.step(CONFIG, self.core, event)
+        for effect in effects:
+            match effect:
+                case Multicast(message):
+                    self.says.append(message)
+                case Send(to, message):
+                    self.wires[self.name, to].append(message)
+                case SetTimer(timer):
+                    self.timers.append(timer)
+                case PassUp(event):
+                    self.takes(event)
+
+    def takes(self, event: object) -> None:
+        match event:
+            case Deliver(_, payload):
+                self.state.append(bytes(payload))  # type: ignore[arg-type]
+            case state_transfer.MarkState(to, attempt):
+                self.marks[to] = attempt, [*self.state]
+            case state_transfer.ReadPart():
+                self.reads.append(event)
+            case state_transfer.PutPart(number, data):
+                self.parts = [*(self.parts if number > 1 else []), data]  # type: ignore[list-item]
+            case state_transfer.StateSet():
+                assert PARTS == len(self.parts)
+                assert self.parts == [self.parts[0]] * PARTS, "the parts are of one state"
+                self.state = [*self.parts[0]]
+            case _:
+                self.told.append(event)
+
+    def reads_part(self) -> None:
+        read = self.reads.popleft()
+        attempt, state = self.marks[read.to]
+        if attempt == read.attempt:
+            part = Payload(state)
+            self.step(state_transfer.PartRead(read.to, attempt, read.number, part, read.number == PARTS))
 
 
 @define(eq=False)
 class Branch:
     """The members of a view, and how many of the messages of its order each has delivered."""
 
-    view: NewView
+    view: View
     members: list[Member]
-    order: list[tuple[str, bytes]] = field(factory=list)
-    had: Counter[str] = field(factory=Counter)
+    order: list[tuple[str, object]] = field(factory=list)
+    at: Counter[str] = field(factory=Counter)
 
 
 @define
@@ -69,61 +104,103 @@ class World:
     branches: list[Branch] = field(factory=list)
     sent: int = 0
     ordered: list[bytes] = field(factory=list)
+    wires: dict[tuple[str, str], deque[object]] = field(factory=lambda: defaultdict(deque))
     _names: "count[int]" = field(factory=count)
     _views: "count[int]" = field(factory=lambda: count(1))
 
-    def member(self, *, provides: bool = True) -> Member:
+    def member(self) -> Member:
         name = f"m{next(self._names)}"
-        return Member(name, Transfer(name, provides))
+        return Member(name, state_transfer.start(name), self.wires)
 
-    def install(self, members: list[Member], merged: list[Branch]) -> None:
+    def install(self, members: list[Member], merged: list[Branch]) -> Branch:
         """Install a view of these members, of several branches that merge, or of a single branch."""
         names = tuple(each.name for each in members)
-        identifier = ViewId(next(self._views), names[0])
-        new = Branch(NewView(identifier, names, frozenset(), ()), members)
-        subgroups = frozenset(branch.view.id for branch in merged) if len(merged) > 1 else frozenset()
+        new = Branch(View(ViewId(next(self._views), names[0]), names), members)
+        subgroups = frozenset(branch.view.id for branch in merged)
         for member in members:
-            came = tuple(name for name in names if name not in member.members)
-            member.members = names
-            member.do(member.transfer.view(NewView(identifier, names, subgroups, came)))
+            merges = len(subgroups) > 1
+            member.step(MergeViewInstalled(new.view, subgroups) if merges else ViewInstalled(new.view))
         self.branches.append(new)
+        return new
 
     def end(self, branch: Branch) -> None:
-        """The members of a branch deliver the messages ordered there. Their messages that are not ordered are lost."""
+        """The members of a branch deliver the messages ordered there; the others come in a later view."""
         while self.deliver(branch):
             pass
         self.branches.remove(branch)
-        for member in branch.members:
-            if self.draw.random() < 0.5:
-                member.says.clear()
+
+    def send(self, member: Member) -> None:
+        if member.core.has:
+            self.sent += 1
+            member.step(state_transfer.SendRequested(Payload(b"%d" % self.sent)))
 
     def speak(self, branch: Branch) -> bool:
         """One more message is ordered."""
         talking = [member for member in branch.members if member.says]
         if talking:
             member = self.draw.choice(talking)
-            branch.order.append((member.name, member.says.pop(0)))
-            self.ordered += messages_of(branch.order[-1][1])
+            message = member.says.pop(0)
+            branch.order.append((member.name, message))
+            if isinstance(message, state_transfer.App):
+                self.ordered.append(bytes(message.payload))  # type: ignore[call-overload]
         return bool(talking)
 
     def deliver(self, branch: Branch) -> bool:
         """A member that has not delivered all delivers one."""
-        behind = [member for member in branch.members if branch.had[member.name] < len(branch.order)]
+        behind = [member for member in branch.members if branch.at[member.name] < len(branch.order)]
         if behind:
             member = self.draw.choice(behind)
-            member.do(member.transfer.delivers(*branch.order[branch.had[member.name]]))
-            branch.had[member.name] += 1
+            self.hears(member, *branch.order[branch.at[member.name]])
+            branch.at[member.name] += 1
         return bool(behind)
 
+    @staticmethod
+    def hears(member: Member, sender: str, message: object) -> None:
+        """SEQUENCER passes over what this member has delivered before."""
+        if id(message) not in member.had:
+            member.had[id(message)] = message
+            member.step(RECEIVED[type(message)](sender, message))
+
+    def carry(self, branch: Branch) -> bool:
+        """A unicast arrives, an application reads a part, or a timer of no time fires."""
+        moves: list[Callable[[], object]] = []
+        for member in branch.members:
+            if member.reads:
+                moves.append(member.reads_part)
+            if "soon" in member.timers:
+                moves.append(lambda member=member: self.fire(member, "soon", state_transfer.SoonTimeout()))
+            for other in branch.view.members:
+                if self.wires[other, member.name]:
+                    moves.append(lambda member=member, other=other: self.arrive(other, member))
+        if moves:
+            self.draw.choice(moves)()
+        return bool(moves)
+
+    def arrive(self, sender: str, member: Member) -> None:
+        message = self.wires[sender, member.name].popleft()
+        member.step(RECEIVED[type(message)](sender, message))
+
+    @staticmethod
+    def fire(member: Member, timer: str, event: object) -> None:
+        member.timers.remove(timer)
+        member.step(event)
+
     def settle(self, branch: Branch) -> None:
-        while self.speak(branch) or self.deliver(branch):
+        """All is done; who was refused by all asks again, a few times."""
+        for _ in range(4):
+            while self.speak(branch) or self.deliver(branch) or self.carry(branch):
+                pass
+            for member in branch.members:
+                if "ask" in member.timers:
+                    self.fire(member, "ask", state_transfer.AskTimeout())
+        while self.speak(branch) or self.deliver(branch) or self.carry(branch):
             pass
 
 
 def step(world: World, *, calm: bool) -> None:
     """One event happens. `calm`: no partition, and the founder stays."""
     branch = world.draw.choice(world.branches)
-    match world.draw.randrange(24):
+    match world.draw.randrange(30):
         case 0:  # members come
             world.end(branch)
             new = [world.member() for _ in range(world.draw.randint(1, 2))]
@@ -143,10 +220,11 @@ def step(world: World, *, calm: bool) -> None:
                 world.end(each)
             world.install([member for each in both for member in each.members], both)
         case number if number < 12:  # an application sends
-            world.sent += 1
-            world.draw.choice(branch.members).says.append(of_application(world.sent, b"%d" % world.sent))
+            world.send(world.draw.choice(branch.members))
         case number if number < 18:
             world.speak(branch)
+        case number if number < 24:
+            world.carry(branch)
         case _:
             world.deliver(branch)
 
@@ -162,14 +240,15 @@ def run(seed: int, *, calm: bool) -> None:
         step(world, calm=calm)
     for branch in world.branches:
         world.settle(branch)
-        having = [member for member in branch.members if member.transfer.has]
+        having = [member for member in branch.members if member.core.has]
         if not having and not calm:  # those that had it are gone
             continue
         assert having == branch.members
         assert 1 == len({tuple(member.state) for member in branch.members})
         state = branch.members[0].state
         assert len(state) == len(set(state))
-        assert {data for _, said in branch.order for data in messages_of(said)} <= set(state)
+        late = [message for _, message in branch.order if isinstance(message, state_transfer.App)]
+        assert {message.payload for message in late} <= set(state)
         assert not calm or world.ordered == state
 
 
@@ -178,144 +257,11 @@ def runs(*, calm: bool) -> None:
         run(seed, calm=calm)
 
 
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A state has several parts."""
-    monkeypatch.setattr(transfer, "_PART", 7)
-
-
 @pytest.mark.parametrize("calm", [False, True])
 def test_all_members_have_one_state_whatever_comes_between(*, calm: bool) -> None:
     runs(calm=calm)
 
 
-def _newest(self: Transfer) -> object:
+def _own(state: state_transfer.State, _told: object) -> frozenset[str]:
     """Each member takes its own state for the kept state."""
-    return self._told[self.me]
-
-
-def _once_told(self: Transfer, new: NewView, tells: Callable[..., list[Action]]) -> object:
-    """A transfer that a view has cut off is forgotten."""
-    self._done = True
-    return tells(self, new)
-
-
-@pytest.mark.parametrize("broken", ["kept", "again"])
-def test_a_broken_transfer_is_noticed(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    view = Transfer.view
-    match broken:
-        case "kept":
-            monkeypatch.setattr(Transfer, "_kept", _newest)
-        case _:
-            monkeypatch.setattr(Transfer, "view", lambda self, new: _once_told(self, new, view))
-    with pytest.raises(AssertionError):
-        runs(calm=True)
-
-
-def _comes_back() -> tuple[list[bytes], ...]:
-    """A sends x, and is cut off before it has x back; C joins B, and gets its state; A comes back with x.
-
-    B, which has delivered x, drops it by its received-table. Return the states of all three.
-    """
-    world = World(random.Random(1))  # noqa: S311 - no secret
-    a, b, c = world.member(), world.member(), world.member()
-    a.transfer.majority = b.transfer.majority = c.transfer.majority = True
-    world.install([b], [])
-    world.end(world.branches[0])
-    world.install([b, a], [])
-    world.settle(world.branches[0])
-    first = b.transfer.formed = a.transfer.formed = world.branches[0].view.id
-    x = (a.name, of_application(1, b"x"))
-    b.do(b.transfer.delivers(*x))
-    world.branches.clear()
-    world.install([b], [])
-    b.transfer.formed = world.branches[0].view.id
-    world.install([a], [])
-    world.branches.pop(0)
-    (alone,) = world.branches
-    world.branches.clear()
-    world.install([b, c], [])
-    world.settle(world.branches[0])
-    b.transfer.formed = c.transfer.formed = world.branches[0].view.id
-    assert c.state == [b"x"]
-    assert a.transfer.formed == first
-    world.install([b, c, a], [world.branches.pop(0), alone])
-    merged = world.branches[-1]
-    world.settle(merged)
-    for each in (a, c):
-        each.do(each.transfer.delivers(*x))
-    return a.state, b.state, c.state
-
-
-def test_a_message_that_is_in_the_state_is_not_applied_again() -> None:
-    assert ([b"x"],) * 3 == _comes_back()
-
-
-def test_a_state_without_what_is_in_it_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(globals(), "parts", lambda view, state, _seen: transfer.parts(view, state, {}))
-    assert ([b"x", b"x"], [b"x"], [b"x", b"x"]) == _comes_back()
-
-
-def test_the_numbers_of_members_that_are_gone_are_forgotten_with_their_names_next_incarnation() -> None:
-    one = Transfer("a#1", provides=True)
-    one.view(NewView(ViewId(1, "a#1"), ("a#1",), frozenset(), ("a#1",)))
-    for life in range(1, 100):
-        joiner = f"b#{life}"
-        one.view(NewView(ViewId(2 * life, "a#1"), ("a#1", joiner), frozenset(), (joiner,)))
-        one.delivers(joiner, of_application(1, b"x"))
-        one.view(NewView(ViewId(2 * life + 1, "a#1"), ("a#1",), frozenset(), ()))
-    assert {"b#99": 1} == one.seen
-
-
-def test_an_incarnation_that_waited_for_a_state_is_not_followed_by_one_that_begins_a_group() -> None:
-    one = Transfer("a", provides=True)
-    begins = [one.begins_again]
-    one.view(NewView(ViewId(1, "b"), ("b", "a"), frozenset(), ("b", "a")))
-    begins.append(one.begins_again)
-    assert begins == [True, False]
-    other = Transfer("a", provides=True, begins=False)
-    assert [Lacks("it is alone")] == other.view(NewView(ViewId(1, "a"), ("a",), frozenset(), ("a",)))[1:]
-    assert not other.has
-    assert not other.begins_again
-    third = Transfer("a", provides=True)
-    third.view(NewView(ViewId(1, "a"), ("a",), frozenset(), ("a",)))
-    assert third.begins_again, "it founded a group"
-
-
-def test_a_member_without_a_provider_holds_up_nobody() -> None:
-    world = World(random.Random(1))  # noqa: S311 - no secret
-    first, other, third = world.member(), world.member(provides=False), world.member()
-    world.install([first], [])
-    first.says.append(of_application(1, b"1"))
-    world.settle(world.branches[0])
-    world.end(world.branches[0])
-    world.install([other, first, third], [])
-    other.says.append(of_application(1, b"2"))
-    world.settle(world.branches[0])
-    assert [b"1", b"2"] == first.state == third.state
-    assert [b"2"] == other.state
-
-
-def test_bytes_that_are_no_part_of_a_transfer_change_nothing() -> None:
-    one = Transfer("a", provides=True)
-    one.view(NewView(ViewId(1, "a"), ("a", "b"), frozenset(), ("a", "b")))
-    for data in (b"", b"?", b"t", b"t\x93", b"s\xc1", b"t" + bytes(9), b"c", b"c\x92", b"a\x92"):
-        assert [] == one.delivers("b", data)
-    assert not one.has
-
-
-def test_what_waits_for_a_state_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "LARGEST_STATE", 10_000)
-    assert LARGEST_STATE > 10_000
-    one = Transfer("a", provides=True)
-    one.view(NewView(ViewId(1, "a"), ("a", "b"), frozenset(), ("a", "b")))
-    with pytest.raises(EndedError, match="before the state of the group did: it is too large"):
-        [one.delivers("b", of_application(number, bytes(1_000))) for number in range(1, 101)]
-
-
-def test_a_view_says_who_comes_from_the_last_one() -> None:
-    """The survivors are the members that were there before, in their order; in a first view there are none."""
-    founded = NewView(ViewId(1, "a"), ("a", "b"), frozenset(), ("a", "b"))
-    assert founded.survivors == ()
-    joined = NewView(ViewId(3, "b"), ("b", "a", "c"), frozenset(), ("c",))
-    assert joined.survivors == ("b", "a")
+    return frozenset({state.member})
