@@ -10,7 +10,17 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupcomm import file_ping, flush, heartbeat, merge_gms, nakack, sequencer, stable, unicast
+from groupcomm import (
+    file_ping,
+    flush,
+    heartbeat,
+    merge_gms,
+    nakack,
+    sequencer,
+    stable,
+    state_transfer,
+    unicast,
+)
 from groupcomm.digest import EMPTY_VECTOR
 from groupcomm.effects import Datagram
 from groupcomm.gms import Lives
@@ -24,6 +34,7 @@ from groupcomm_simulator.running import ground_of
 from groupcomm_simulator.setup import DATAGRAMS, Setup
 
 LAYERS = {
+    "state_transfer": state_transfer,
     "sequencer": sequencer,
     "flush": flush,
     "merge_gms": merge_gms,

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -16,7 +17,7 @@ from groupcomm.errors import ProtocolError
 from groupcomm.events import Deliver, MergeViewInstalled, Payload, ViewFormed, ViewInstalled
 from groupcomm.records import evolve
 from groupcomm.view import View, ViewId
-from groupcomm_runtime import BadInputError, EndedError, Message, NewView, transfer
+from groupcomm_runtime import BadInputError, EndedError, NewView, transfer
 from groupcomm_runtime.transfer import Transfer, messages_of, number_of, of_application, pieces
 
 CONFIG = state_transfer.Config(window=2, max_held=8, ask_time=1_000)
@@ -168,10 +169,9 @@ class World:
             if member.reads:
                 moves.append(member.reads_part)
             if "soon" in member.timers:
-                moves.append(lambda member=member: self.fire(member, "soon", state_transfer.SoonTimeout()))
-            for other in branch.view.members:
-                if self.wires[other, member.name]:
-                    moves.append(lambda member=member, other=other: self.arrive(other, member))
+                moves.append(partial(self.fire, member, "soon", state_transfer.SoonTimeout()))
+            senders = [other for other in branch.view.members if self.wires[other, member.name]]
+            moves.extend(partial(self.arrive, other, member) for other in senders)
         if moves:
             self.draw.choice(moves)()
         return bool(moves)
@@ -265,3 +265,250 @@ def test_all_members_have_one_state_whatever_comes_between(*, calm: bool) -> Non
 def _own(state: state_transfer.State, _told: object) -> frozenset[str]:
     """Each member takes its own state for the kept state."""
     return frozenset({state.member})
+
+
+def _cut_off(config: state_transfer.Config, state: state_transfer.State, event: Any) -> Any:  # noqa: ANN401
+    """A transfer that a view has cut off is forgotten."""
+    after, effects = _VIEW(config, state, event)
+    return evolve(after, giving=state_transfer.Giving(())), effects
+
+
+def _holds_nothing(config: state_transfer.Config, state: state_transfer.State, event: Any) -> Any:  # noqa: ANN401
+    """What comes after the own ASK is dropped, as what came before."""
+    return _APP(config, state, event) if state.has else (state, ())
+
+
+_VIEW, _APP = state_transfer._view_installed, state_transfer._app_received  # noqa: SLF001 - they are broken
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [("_kept_by", _own), ("_view_installed", _cut_off), ("_app_received", _holds_nothing)],
+)
+def test_a_broken_transfer_is_noticed(
+    name: str, broken: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_transfer, name, broken)
+    with pytest.raises(AssertionError):
+        runs(calm=name != "_kept_by")
+
+
+def _comes_back() -> tuple[list[bytes], ...]:
+    """A sends x, and is cut off before it has x back; C joins B, and gets its state; A comes back with x.
+
+    B, which has delivered x, drops it by its received-table. Return the states of all three.
+    """
+    world = World(random.Random(1))  # noqa: S311 - no secret
+    a, b, c = world.member(), world.member(), world.member()
+
+    def formed(branch: Branch) -> Branch:
+        for member in branch.members:
+            member.step(ViewFormed(branch.view.id))
+        world.settle(branch)
+        return branch
+
+    first = formed(world.install([b], []))
+    world.end(first)
+    both = formed(world.install([b, a], [first]))
+    world.send(a)
+    x = a.says.pop()
+    world.hears(b, a.name, x)
+    world.branches.clear()
+    alone = world.install([a], [both])
+    pair = formed(world.install([b], [both]))
+    world.end(pair)
+    pair = formed(world.install([b, c], [pair]))
+    assert [b"1"] == c.state
+    assert [] == a.state
+    world.branches.clear()
+    merged = world.install([b, c, a], [alone, pair])
+    for member in merged.members:
+        member.step(ViewFormed(merged.view.id))
+    world.settle(merged)
+    for each in (a, c):
+        world.hears(each, a.name, x)
+    return a.state, b.state, c.state, a.told  # type: ignore[return-value]
+
+
+def test_a_message_that_is_in_the_state_is_not_applied_again_and_its_sender_is_told() -> None:
+    *states, told = _comes_back()
+    assert [[b"1"]] * 3 == states
+    assert state_transfer.StateDropped() in told
+    assert state_transfer.OwnIsInState(1) in told
+
+
+def test_a_state_without_what_is_in_it_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_transfer.Seen, "get", lambda _self, _member, otherwise: otherwise)
+    with pytest.raises((AssertionError, ProtocolError)):
+        assert [[b"1"]] * 3 == [*_comes_back()][:3]
+
+
+def test_the_numbers_of_members_that_are_gone_are_forgotten_with_their_names_next_incarnation() -> None:
+    world = World(random.Random(1))  # noqa: S311 - no secret
+    one = Member("a#1", state_transfer.start("a#1"), world.wires)
+    one.step(ViewInstalled(View(ViewId(1, "a#1"), ("a#1",))))
+    for life in range(1, 100):
+        joiner = f"b#{life}"
+        one.step(ViewInstalled(View(ViewId(2 * life, "a#1"), ("a#1", joiner))))
+        one.step(state_transfer.AppReceived(joiner, state_transfer.App(1, Payload(b"x"))))
+        one.step(ViewInstalled(View(ViewId(2 * life + 1, "a#1"), ("a#1",))))
+    assert {"b#99": 1} == dict(one.core.seen.items())
+
+
+# The runtime's part
+
+
+@define
+class Provider:
+    """An application; `gives`: what `get` returns or raises."""
+
+    gives: Any
+    taken: list[bytes] = field(factory=list)
+
+    def get(self) -> Any:  # noqa: ANN401 - also what is no state
+        if isinstance(self.gives, Exception):
+            raise self.gives
+        return self.gives
+
+    def set(self, state: bytes) -> None:
+        self.taken.append(state)
+
+
+@frozen
+class Said:
+    """What a transfer has answered and recorded."""
+
+    answers: list[Any] = field(factory=list)
+    records: list[str] = field(factory=list)
+
+    def transfer(self, provider: Provider, largest: int = 1_000_000, patience: float = 30) -> Transfer:
+        return Transfer(
+            provider,
+            largest=largest,
+            patience=patience,
+            answers=self.answers.append,
+            record=lambda _operation, **fields: self.records.append(fields["error"]),
+        )
+
+
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not holds():  # noqa: ASYNC110 - of no event
+            await asyncio.sleep(0.005)
+
+
+def test_a_state_is_read_in_parts_of_bounded_size_as_it_was_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "_PART", 7)
+    for state in (
+        [b""],
+        [b"a"],
+        [b"seven--"],
+        [b"a state of some length"],
+        [b"in ", b"", b"pieces of any", b" size"],
+    ):
+        whole = b"".join(state)
+        for given in (whole, iter(state)):
+            chunks = [*pieces(given, 100)]
+            assert b"".join(data for data, _ in chunks) == whole
+            assert all(len(data) <= 7 for data, _ in chunks)
+            assert [last for _, last in chunks] == [False] * (len(chunks) - 1) + [True]
+
+    async def test() -> None:
+        said = Said()
+        one = said.transfer(Provider(b"0123456789"))
+        mark = state_transfer.MarkState("b", 1)
+        one.asks(mark)
+        one.read(state_transfer.ReadPart("b", 1, 1))
+        await asyncio.sleep(0.02)
+        assert [] == said.answers, "nothing is marked yet"
+        await one.mark(mark)
+        await until(lambda: said.answers)
+        one.read(state_transfer.ReadPart("b", 1, 2))
+        await until(lambda: len(said.answers) == 2)
+        assert said.answers == [
+            state_transfer.PartRead("b", 1, 1, Payload(b"0123456"), last=False),
+            state_transfer.PartRead("b", 1, 2, Payload(b"789"), last=True),
+        ]
+
+    asyncio.run(test())
+
+
+def test_an_iterator_is_read_no_further_than_it_is_asked_for() -> None:
+    """So a state of any size takes the memory of a few parts."""
+    read = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal read
+        while True:
+            read += 1
+            yield bytes(transfer._PART)  # noqa: SLF001
+
+    parts = pieces(endless(), 1 << 40)
+    for _ in range(3):
+        assert not next(parts)[1]
+    assert 4 == read
+
+
+def test_a_mark_that_is_freed_asks_the_application_for_nothing() -> None:
+    async def test() -> None:
+        said = Said()
+        one = said.transfer(Provider(RuntimeError("it is asked")))
+        mark = state_transfer.MarkState("b", 1)
+        one.asks(mark)
+        one.free(state_transfer.FreeState("b"))
+        await one.mark(mark)
+        one.asks(mark)
+        one.asks(state_transfer.MarkState("b", 2))
+        await one.mark(mark)
+        assert ([], []) == (said.answers, said.records)
+
+    asyncio.run(test())
+
+
+def test_an_application_that_takes_no_events_gives_no_state_after_a_while() -> None:
+    async def test() -> None:
+        said = Said()
+        one = said.transfer(Provider(b""), patience=0.01)
+        one.asks(state_transfer.MarkState("b", 3))
+        await until(lambda: said.answers)
+        assert [state_transfer.PartFailed("b", 3)] == said.answers
+        assert ["the application took no event for 0.01 seconds"] == said.records
+
+    asyncio.run(test())
+
+
+def test_a_state_that_comes_has_a_limit_and_is_put_together_anew() -> None:
+    async def test() -> None:
+        provider = Provider(b"")
+        one = Said().transfer(provider, largest=10)
+        one.put(state_transfer.PutPart(1, Payload(b"an attempt")))
+        one.put(state_transfer.PutPart(1, Payload(b"an")))
+        one.put(state_transfer.PutPart(2, Payload(b"other")))
+        await one.set(one.came())
+        assert [b"another"] == provider.taken
+        with pytest.raises(EndedError, match="more than 10 bytes: raise Settings"):
+            [one.put(state_transfer.PutPart(number, Payload(b"1234"))) for number in (1, 2, 3)]
+
+    asyncio.run(test())
+
+
+def test_what_is_no_state_is_refused() -> None:
+    for state in (None, "text", [b"list"]):
+        with pytest.raises(BadInputError, match="it is bytes, or an iterator"):
+            pieces(state, 10)
+
+
+def test_bytes_that_are_no_multicast_of_an_application_have_no_messages() -> None:
+    assert [b"one", b"other"] == messages_of(of_application(3, b"one", b"other"))
+    assert 3 == number_of(of_application(3, b"one", b"other"))
+    for data in (b"", b"?", b"\x93", b"\xc1", bytes(9), b"\x92"):
+        assert [] == messages_of(data)
+        assert 0 == number_of(data)
+
+
+def test_a_view_says_who_comes_from_the_last_one() -> None:
+    """The survivors are the members that were there before, in their order; in a first view there are none."""
+    founded = NewView(ViewId(1, "a"), ("a", "b"), frozenset(), ("a", "b"))
+    assert founded.survivors == ()
+    joined = NewView(ViewId(3, "b"), ("b", "a", "c"), frozenset(), ("c",))
+    assert joined.survivors == ("b", "a")
