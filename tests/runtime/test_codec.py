@@ -54,6 +54,10 @@ def with_bytes(message: object) -> object:
     if message.layer == APPLICATION:
         return Tagged(APPLICATION, repr(message.message).encode())
     inner: Any = message.message
+    if isinstance(inner, state_transfer.App):
+        return Tagged(message.layer, evolve(inner, payload=repr(inner.payload).encode()))
+    if isinstance(inner, state_transfer.Part):
+        return Tagged(message.layer, evolve(inner, data=repr(inner.data).encode()))
     payload = getattr(inner, "payload", None)
     if payload is not None or isinstance(inner, sequencer.Plain):
         held = with_bytes(payload) if isinstance(payload, Tagged) else repr(payload).encode()
@@ -74,7 +78,7 @@ def simulated() -> tuple[Tagged, ...]:
                 found.setdefault(message)
 
     for seed in (1, 2):
-        setup = Setup(DATAGRAMS, members=4)
+        setup = Setup(("state_transfer", *DATAGRAMS), members=4)
         ground, random, members = ground_of(setup, seed)
         ground.listener = hear
         chance = Chance(ground, members, setup.faults, random)

@@ -60,12 +60,12 @@ def lies(group: Group) -> list[Multicast[Any] | Send[Any]]:
     ]
 
 
-def liar(stack: Stack, lie: Callable[[], list[Multicast[Any] | Send[Any]]]) -> Stack:
+def lying_stack(stack: Stack, lie: Callable[[], list[Multicast[Any] | Send[Any]]]) -> Stack:
     """The same stack, with a STATE_TRANSFER that tells lies in the place of the message b"lie"."""
 
     def step(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401 - of the core
         if isinstance(event, state_transfer.SendRequested) and messages_of(bytes(event.payload)) == [b"lie"]:
-            return state, (choice(lie()),)
+            return state, (choice(lie()),)  # noqa: S311 - no secret
         return state_transfer.step(config, state, event)
 
     core: Any = SimpleNamespace(start=state_transfer.start, step=step)
@@ -92,7 +92,7 @@ def test_lies_about_states_reach_no_application(tmp_path: Path) -> None:
                 await b.has_state()
 
                 member = b._member  # noqa: SLF001 - it becomes a member that is broken
-                member._stack = liar(member._stack, lambda: lies(b))  # noqa: SLF001
+                member._stack = lying_stack(member._stack, lambda: lies(b))  # noqa: SLF001
 
                 async def lie() -> None:
                     while b.view is not None:

@@ -176,9 +176,8 @@ def test_the_state_of_the_latest_formed_view_is_kept_though_fewer_have_it() -> N
 
     def take(name: str, event: state_transfer.Event) -> None:
         members[name], effects = state_transfer.step(state_transfer.Config(2, 8, 1_000), members[name], event)
-        for effect in effects:
-            if isinstance(effect, Multicast) and isinstance(effect.message, state_transfer.Tell):
-                said.append((name, effect.message))
+        casts = [effect.message for effect in effects if isinstance(effect, Multicast)]
+        said.extend((name, each) for each in casts if isinstance(each, state_transfer.Tell))
 
     first, alone, others = ViewId(1, "a"), ViewId(2, "a"), ViewId(2, "b")
     for name in "abc":

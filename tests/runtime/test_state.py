@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from itertools import repeat
@@ -17,7 +18,7 @@ from groupcomm.events import Deliver
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import CALM, LossySocket
-from groupcomm_runtime import EndedError, Group, Message, NoState, Settings, StateDropped
+from groupcomm_runtime import BadInputError, EndedError, Group, Message, NoState, Settings, StateDropped
 from tests.runtime.conversing import FAST, KEY, run
 
 
@@ -323,3 +324,129 @@ def test_a_rolling_restart_with_majority_stops_nobody_and_loses_nothing(tmp_path
     judged = judge(lives)
     assert [] == judged.rejected
     assert judged.counts["formed views in a line"]
+
+
+def _slow(seconds: float, state: list[str]) -> Callable[[], bytes]:
+    def get() -> bytes:
+        time.sleep(seconds)
+        return json.dumps(state).encode()
+
+    return get
+
+
+def test_a_slow_provider_is_suspected_by_nobody_and_messages_go_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """`get` takes three times the patience, beside the loop."""
+
+    async def test() -> None:
+        holder, other, joiner = map(Member, "abj")
+        await holder.join(tmp_path)
+        await other.join(tmp_path)
+        assert await other.has_state(30)
+        await other.group.send(b"before")
+        await until(lambda: holder.state == ["before"])
+        holder.fails = [_slow(3 * FAST.patience, ["before"])]
+        await joiner.join(tmp_path)
+        await until(lambda: not holder.fails)
+        assert not joiner.group._has_state.is_set()  # noqa: SLF001 - `get` still runs
+        await other.group.send(b"meanwhile")
+        assert other.state == ["before", "meanwhile"]
+        assert await joiner.has_state(30)
+        await until(lambda: all(each.state == ["before", "meanwhile"] for each in (holder, other, joiner)))
+        for each in (joiner, other, holder):
+            await each.leave()
+
+    with caplog.at_level(logging.WARNING, logger="groupcomm_runtime"):
+        run(test())
+    assert [] == [record for record in caplog.records if "suspects" in record.getMessage()]
+
+
+def test_where_no_member_has_the_state_an_application_declares_one(tmp_path: Path) -> None:
+    """It loses against the state of a member that comes back."""
+
+    async def test() -> None:
+        holder, one, other = map(Member, "abc")
+        await holder.join(tmp_path)
+        await holder.group.send(b"precious")
+        with pytest.raises(BadInputError, match="this member has the state"):
+            holder.group.declare_state()
+        holder.takes.clear()
+        await one.join(tmp_path)
+        await other.join(tmp_path)
+        await until(lambda: all(each.sees(holder, one, other) for each in (holder, one, other)))
+        holder.deaf(one, other)
+        one.deaf(holder)
+        other.deaf(holder)
+        await until(lambda: one.sees(one, other) and other.sees(one, other))
+        await until(lambda: bool(one.lacks))
+        one.state = ["declared"]
+        one.group.declare_state()
+        assert await one.has_state(30)
+        assert await other.has_state(30)
+        assert ["declared"] == one.state == other.state
+        holder.takes.set()
+        for each in (holder, one, other):
+            each.deaf()
+        await until(lambda: all(each.sees(holder, one, other) for each in (holder, one, other)))
+        await until(lambda: ["precious"] == one.state == other.state == holder.state)
+        assert one.dropped
+        for each in (one, other, holder):
+            await each.leave()
+
+    run(test())
+
+
+def test_a_state_comes_once_whatever_views_and_members_there_are(tmp_path: Path) -> None:
+    """A state of 4 MiB: five members, and a sixth comes and goes all the time."""
+    size = 4 << 20
+
+    async def test() -> None:
+        members = [Member(name) for name in "abcde"]
+        for each in members[:4]:
+            await each.join(tmp_path / "one")
+            assert await each.has_state(30)
+        members[0].fails = [lambda: json.dumps(["x" * size]).encode()]
+        before = [each.socket.octets for each in members]
+        await members[4].join(tmp_path / "one")
+        assert await members[4].has_state(30)
+        wire = sum(each.socket.octets for each in members) - sum(before)
+        assert size < wire < 1.2 * size
+        assert ["x" * size] == members[4].state
+        for each in members[::-1]:
+            await each.leave()
+
+    run(test())
+
+
+def test_a_joiner_gets_the_state_while_another_member_comes_and_goes_each_second(tmp_path: Path) -> None:
+    async def test() -> None:
+        holder, joiner = Member("a"), Member("j")
+        await holder.join(tmp_path)
+        calls = [0]
+
+        def large() -> bytes:
+            calls[0] += 1
+            return json.dumps(["x" * (8 << 20)]).encode()
+
+        holder.fails = [large] * 99
+
+        async def churns() -> None:
+            while True:
+                other = Member("c")
+                await other.join(tmp_path)
+                await asyncio.sleep(0.5)
+                await other.leave()
+                await asyncio.sleep(0.5)
+
+        churn = asyncio.create_task(churns())
+        await asyncio.sleep(0.2)
+        await joiner.join(tmp_path)
+        assert await joiner.has_state(20)
+        assert calls[0] < 20
+        churn.cancel()
+        await asyncio.wait({churn})
+        await joiner.leave()
+        await holder.leave()
+
+    run(test())
