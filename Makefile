@@ -1,4 +1,5 @@
 # Every target sets up what it needs. PYTHON=... names another Python; ARGS='...' is passed on.
+# `check` takes what TLC has said of the same specification, model, engine and jar from .cache/groupcomm; FRESH=1 runs TLC for all.
 # `nightly` draws from SEED, by default another one each day; with EVENTS=... fewer than a million of each.
 
 PYTHON ?= python3
@@ -9,6 +10,8 @@ ARGS ?=
 EVENTS ?= 1000000
 # Workers of the tests: one more than there are cores, up to four, for some tests wait for sockets and timers.
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN | awk '{ print ($$1 < 3) ? $$1 + 1 : 4 }')
+# What `nightly` does, but for what it does for each PROTOCOL.
+NIGHTLY := deep closed malformed strangers lives torture nightly-simulate nightly-prove broken-ports jgroups
 SEED ?= $(shell expr $$(date +%s) / 86400 '*' 1000000)
 
 BIN := .venv/bin
@@ -18,8 +21,8 @@ SOLVER := .venv/.installed-prove
 RIVALS := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed strangers lives \
-  test test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
+.PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed strangers lives torture \
+  nightly-jobs nightly-simulate nightly-prove test test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
   bench-large bench-runtime audit locks clean need-python need-maven need-java need-go
 
 help: ## list the targets
@@ -27,8 +30,8 @@ help: ## list the targets
 
 setup: $(STAMP) ## install into .venv what locks/base.txt has (once)
 
-check: need-java $(STAMP) ## check all models with TLC, then the implementation against them
-	@$(BIN)/groupcomm check $(ARGS)
+check: need-java $(STAMP) ## check all models with TLC, then the implementation against them; with FRESH=1 take no result of an earlier run
+	@$(BIN)/groupcomm check $(if $(FRESH),--fresh,--cached) $(ARGS)
 	@$(MAKE) --no-print-directory -j2 conform documents
 
 documents: need-java $(STAMP) ## check that the generated documents say what the specifications and models say
@@ -53,8 +56,15 @@ simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (s
 	    sequencer/flush/merge_gms/stable/nakack/unicast; do \
 	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
 
-nightly: deep closed mutants random malformed strangers lives ## all checks that take too long for each change: some hours
+nightly: $(NIGHTLY) random mutants ## all checks that take too long for each change: some hours
+
+nightly-jobs: ## print, as JSON, what `make` is called with by the jobs of the nightly workflow
+	@printf '"%s"\n' $(NIGHTLY) $(foreach each,$(PROTOCOL),'random PROTOCOL=$(each)' 'mutants PROTOCOL=$(each)') | paste -sd, | sed 's/.*/[&]/'
+
+nightly-simulate:
 	@$(MAKE) --no-print-directory simulate ARGS='--seed $(SEED) --events $(EVENTS)'
+
+nightly-prove:
 	@$(MAKE) --no-print-directory prove ARGS='--confirm all'
 
 deep: need-java $(STAMP) ## check the models of the tier deep as well
@@ -72,11 +82,14 @@ malformed: $(STAMP) ## give simulated stacks EVENTS malformed messages
 strangers: $(STAMP) ## give a member of the runtime EVENTS hostile messages with the right seal, and a tenth as many incarnations
 	@$(BIN)/python -m groupcomm_field.strangers $(EVENTS) $(SEED)
 
+torture: $(STAMP) ## do 500 faults to a group of five processes, and judge their logs (some minutes)
+	@$(BIN)/groupcomm torture --members 5 --faults 500 --seed $(SEED)
+
 lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps that take no longer
 	@$(BIN)/python -m tests.stacks.test_lives 100000
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline, of JGroups and of the proof, by up to four workers
-	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented and not itf and not installed' -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented and not itf and not installed' -n $(WORKERS) --max-worker-restart 0 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 test-documented: need-java $(STAMP) ## run the commands that README and the tutorial name (after `make check`)
 	@$(BIN)/python -m pytest -m documented tests/test_documented.py $(ARGS)

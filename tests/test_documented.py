@@ -29,9 +29,16 @@ def test_the_python_of_the_tutorial_prints_what_it_shows() -> None:
 
 
 def test_there_are_commands_in_both() -> None:
-    assert {"README.md": 7, "docs/tutorial.md": 7} == {
+    assert {"README.md": 9, "docs/tutorial.md": 7} == {
         name: sum(each == name for each, _ in TOLD) for name in ("README.md", "docs/tutorial.md")
     }
+
+
+def test_readme_begins_with_a_program_and_is_short() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert 150 >= len(lines)
+    assert "```python" in lines[:8]
+    assert not any(line.startswith("|") for line in lines[:32])
 
 
 @pytest.mark.documented

@@ -1,11 +1,15 @@
 """The structure of the packages: what may import what, and no module or room imports itself in a circle."""
 
 import ast
+import json
 import re
+import subprocess
 from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+from groupcomm_conformance.models.manifest import cores
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (ROOT / "impl", ROOT / "runtime", ROOT / "conformance")
@@ -130,13 +134,39 @@ def test_no_module_is_much_over_500_lines() -> None:
 # Modules that run by themselves
 
 
-def test_workflows_make_targets_that_there_are_and_the_nightly_one_all_that_nightly_makes() -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = dict(re.findall(r"^([a-z-]+):(.*)$", makefile, re.MULTILINE))
-    made: dict[str, set[str]] = {}
-    for file in (ROOT / ".github" / "workflows").glob("*.yml"):
-        calls = re.findall(r"run: make ([a-z -]+)", file.read_text(encoding="utf-8"))
-        made[file.stem] = {word for call in calls for word in call.split() if not word.isupper()}
-        assert made[file.stem] <= {*targets}
-    parts = {*targets["nightly"].partition("##")[0].split(), "simulate", "prove"}
-    assert parts == made["nightly"]
+WORKFLOWS = ROOT / ".github" / "workflows"
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = dict(re.findall(r"^([a-z-]+):(?!=)(.*)$", MAKEFILE, re.MULTILINE))
+
+
+def calls(workflow: str) -> list[str]:
+    """What the steps of a workflow give to `make`."""
+    text = (WORKFLOWS / workflow).read_text(encoding="utf-8")
+    return re.findall(r"^ *- run: make (.*)$", text, re.MULTILINE)
+
+
+def test_the_checks_of_a_change_make_targets_that_there_are() -> None:
+    made = {call.split()[0] for call in calls("checks.yml")}
+    assert made == {"lint", "conform", "test"}
+    assert made <= {*TARGETS}
+
+
+def test_the_fast_check_has_the_tests_of_all_protocols_of_the_engine_and_of_the_runtime() -> None:
+    (paths,) = re.findall("^test ARGS='(.*)'$", "\n".join(calls("checks.yml")), re.MULTILINE)
+    folders = {f"tests/{name}" for name in cores(ROOT) if (ROOT / "tests" / name).is_dir()}
+    assert {*folders, "tests/runtime", "tests/test_*.py"} == {*paths.split()}
+
+
+def test_the_nightly_workflow_does_all_that_make_nightly_does_and_each_protocol_by_itself() -> None:
+    """Its jobs are those that `make nightly-jobs` prints; the workflow has no list of its own."""
+    assert ["${{ matrix.target }}"] == calls("nightly.yml")
+    workflow = (WORKFLOWS / "nightly.yml").read_text(encoding="utf-8")
+    assert "target: ${{ fromJSON(needs.list.outputs.jobs) }}" in workflow
+    assert 'run: echo "jobs=$(make -s nightly-jobs)" >> "$GITHUB_OUTPUT"' in workflow
+    line = ["make", "-s", "nightly-jobs"]
+    jobs = json.loads(subprocess.run(line, cwd=ROOT, capture_output=True, check=True).stdout)
+    each = {f"{target} PROTOCOL={name}" for target in ("mutants", "random") for name in cores(ROOT)}
+    assert each == {job for job in jobs if "=" in job}
+    whole = {*jobs} - each
+    assert {"deep", "closed", "torture", "broken-ports", "jgroups", "nightly-simulate"} <= whole <= {*TARGETS}
+    assert TARGETS["nightly"].partition("##")[0].split() == ["$(NIGHTLY)", "random", "mutants"]

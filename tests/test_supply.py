@@ -49,7 +49,7 @@ def test_workflows_may_only_read(workflow: Path) -> None:
     text = workflow.read_text(encoding="utf-8")
     assert re.search(r"^permissions:\n  contents: read\n\n", text, re.MULTILINE)
     assert "pull_request_target" not in text
-    assert [] == re.findall(r"run:.*\$\{\{(?! matrix\.run \}\})", text)
+    assert [] == re.findall(r"run:.*\$\{\{(?! matrix\.target \}\})", text)
 
 
 @pytest.mark.parametrize("lock", LOCKS)

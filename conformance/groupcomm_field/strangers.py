@@ -3,7 +3,7 @@
 `messages` sends datagrams with the right seal to a member of a real group, on loopback: messages of all
 classes of all layers, of the right types with extreme values, and distorted ones. `incarnations` has a member
 hear a greeting and a heartbeat of each of as many incarnations as one likes. A finding is an exception, or an
-incarnation that ends with an error; the tables' sizes are for a test to judge.
+incarnation that ends with an error, or a table that grows with the number of incarnations.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from groupcomm.shapes import (
 )
 from groupcomm.stack import Tagged
 from groupcomm.view import Address, ViewId
-from groupcomm_runtime import FAST, Group
+from groupcomm_runtime import FAST, Group, member
 from groupcomm_runtime.codec import LARGEST_INTEGER, Codec, pack
 from groupcomm_runtime.frames import Frame, Seal
 from groupcomm_runtime.layers import LAYERS
@@ -47,6 +47,7 @@ _KEY: Final = b"what members alone know"
 _GROUP: Final = "hostile"
 _OF_A_LIFE: Final = 4_000  # messages to a group, before another one
 _AT_ONCE: Final = 40
+_WITHIN_BEATS: Final = 250  # incarnations within two heartbeats
 _DEEPEST: Final = 4
 
 
@@ -193,6 +194,7 @@ async def messages(number: int, seed: int) -> Came:
                     taking = [asyncio.create_task(_takes(each, came)) for each in (a, b)]
                     here = ("127.0.0.1", 9)
                     sequence = 10**9
+                    counts = dict[Address, dict[str, int]]()
                     for _ in range(min(_OF_A_LIFE, number - came.sent) // _AT_ONCE + 1):
                         drawn = _Drawn(random, a, b.address)
                         for _ in range(_AT_ONCE):
@@ -203,14 +205,19 @@ async def messages(number: int, seed: int) -> Came:
                                 sock.sendto(seal.close(frame), a.place)
                                 came.sent += 1
                         await asyncio.sleep(0.001)
-                    came.counts.update(a.counts)
+                        counts[a.address] = a.counts
+                    for of_life in counts.values():
+                        came.counts.update(of_life)
                 for each in taking:
                     each.cancel()
     return came
 
 
 async def incarnations(number: int) -> Came:
-    """Have a member hear so many incarnations of eight names; `tables`: the largest sizes of its tables."""
+    """Have a member hear so many incarnations of eight names; `tables`: the largest sizes of its tables.
+
+    With more incarnations than twice the bound on what is remembered, the bound has to be reached, too.
+    """
     came, seal, codec = Came(), Seal(_KEY, _GROUP), Codec(LAYERS)
     clock = b"c" + pack((1, 0, 0))
     asyncio.get_running_loop().set_exception_handler(_raised(came))
@@ -234,13 +241,18 @@ async def incarnations(number: int) -> Came:
                     with suppress(BlockingIOError):
                         while sock.recv(65_536):
                             pass
-                if life % 1_000 == 0:
-                    await asyncio.sleep(2 * FAST.heartbeat)
                     sizes = a.tables | {f"known {name}": size for name, size in a.known.items()}
                     came.tables = {name: max(size, came.tables.get(name, 0)) for name, size in sizes.items()}
+                if life % _WITHIN_BEATS == 0:  # who was heard within the patience is never forgotten
+                    await asyncio.sleep(2 * FAST.heartbeat)
             await asyncio.wait_for(a.send(b"on"), 30)
             came.counts.update(a.counts)
         taking.cancel()
+    bound = 2 * member.MOST_HEARD  # what comes between two heartbeats is above it for so long
+    too_large = [f"{name} has {size:,}" for name, size in came.tables.items() if size > bound]
+    came.findings.update(too_large)
+    if number > bound and came.tables["known numbers"] <= member.MOST_HEARD:
+        came.findings[f"the bound of {member.MOST_HEARD:,} incarnations was never reached"] += 1
     return came
 
 

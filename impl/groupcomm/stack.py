@@ -51,12 +51,12 @@ not given is refused. So is a stack in which a layer multicasts messages of its 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import UnionType
-from typing import Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
 import attrs
 from attrs import field, frozen
 
-from .core import Core
+from .core import Core, StateT
 from .effects import CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from .errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from .events import OBSERVED, Below, Deliver, HoldBack, Payload
@@ -355,6 +355,18 @@ class Stack:
     def start(self, member: Address) -> State:
         """A member before its first view."""
         return State(member, tuple(layer.core.start(member) for layer in self.layers))
+
+    def of(self, core: Core[Any, StateT, Any, Any], state: State) -> StateT:
+        """The state of a layer, by the module of its core: `stack.of(nakack, state).windows`.
+
+        The name decides, since a layer may run a core that wraps the module. Raises StackError for a core
+        that is no layer of the stack.
+        """
+        name = getattr(core, "__name__", repr(core)).rpartition(".")[2]
+        for layer, own in zip(self.layers, state.layers, strict=True):
+            if layer.name == name:
+                return cast("StateT", own)
+        raise StackError(f"{name} is no layer of the stack {self}")
 
     def takes(self, event: Event) -> tuple[type, ...]:
         """The types of values that must come with an event, as its `below`: no layer offers them."""

@@ -16,7 +16,15 @@ except ModuleNotFoundError:
     message = "groupcomm_runtime writes its messages with msgspec: pip install 'groupcomm[runtime]'"
     raise ModuleNotFoundError(message, name="msgspec") from None
 
-from .errors import BadInputError, EndedError, GroupError, MessageTooLargeError, NameTakenError, NotDelivered
+from .errors import (
+    BadInputError,
+    EndedError,
+    EventsWaitError,
+    GroupError,
+    MessageTooLargeError,
+    NameTakenError,
+    NotDelivered,
+)
 from .frames import LARGEST_MESSAGE
 from .group import Blocked, Event, Group, NewLife, NoState, Primary, StateDropped, Unblocked, join
 from .keys import key_in
@@ -31,6 +39,7 @@ __all__ = [
     "Blocked",
     "EndedError",
     "Event",
+    "EventsWaitError",
     "Group",
     "GroupError",
     "Message",

@@ -1,5 +1,9 @@
-"""How long a message takes: with each heartbeat a member returns the clock that it heard last."""
+"""How long a message takes: with each heartbeat a member returns the clock that it heard last.
 
+And the clock by which a member notices that it did not run.
+"""
+
+import time
 from collections.abc import Iterable
 from typing import Final
 
@@ -10,10 +14,19 @@ from groupcomm.view import Address
 
 from .codec import RefusedError, pack
 
-__all__ = ["Clocks", "RoundTrip"]
+__all__ = ["Clocks", "RoundTrip", "awake_or_not"]
 
 _MICRO: Final = 1_000_000
 _decoder: Final = msgspec.msgpack.Decoder(tuple[int, int, int])
+
+
+def awake_or_not() -> float:
+    """Seconds on a clock that runs while the machine is suspended, too, where the system has one.
+
+    `time.monotonic` stands still meanwhile on Linux, and a coordinator that woke would order messages alone.
+    """
+    boot = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot is None else time.clock_gettime(boot)
 
 
 @define

@@ -1,6 +1,7 @@
 """The records of a group, as FILE_PING asks for them: of members in a folder, or at the places of a list.
 
-A record is a file, named after the address of an incarnation, and names its place. The member that it
+A group has a folder of its own in the folder that is named, with the records and locks of its members. A
+record is a file, named after the address of an incarnation, and names its place. The member that it
 names writes it, and no other. It is written aside and takes the place of the former record at once: so it is
 there whole or not at all. A file that is no record is broken: it is passed over, and counted. The lock on a
 name ends with its process.
@@ -17,9 +18,9 @@ import random
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from ipaddress import ip_address
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
+from urllib.parse import quote
 
 import msgspec
 from attrs import field, frozen
@@ -28,23 +29,24 @@ from groupcomm.view import Address
 
 from .codec import LONGEST_TEXT, RefusedError
 from .errors import BadInputError, NameTakenError
+from .forks import keep_from_children
+from .operations import Operations
+from .places import EVERYWHERE, Names, Place, is_place, place_of
 
 __all__ = [
+    "EVERYWHERE",
     "Discovery",
     "Folder",
     "Peers",
     "Place",
     "Reading",
+    "folder_of",
     "is_place",
     "place_of",
     "places_of",
     "refuse_name",
 ]
 
-Place: TypeAlias = tuple[str, int]
-"""A host's address and a port."""
-
-_LARGEST_PORT: Final = 65_535
 _FORBIDDEN: Final = frozenset("#/\\\0")
 _RECORDS: Final = {"udp": ".member", "tcp": ".tcp-member"}
 """Members with different transports do not find each other."""
@@ -72,11 +74,17 @@ class Discovery(Protocol):
     def greets(self) -> tuple[Place, ...]:
         """Where members may be whose address is not known: they are greeted, and say it."""
 
+    async def look(self, seconds: float) -> None:
+        """Find first, within some seconds, which addresses the hosts of a list have. Raises BadInputError."""
+
     def begin(self, place: Place) -> None:
         """All incarnations of this process are at a place."""
 
     def write(self, member: Address) -> None:
         """Write the record of an incarnation of this process. It may fail: it is written again."""
+
+    def renew(self, member: Address) -> None:
+        """Write the record of a member of the group again where it is gone."""
 
     def read(self) -> Reading:
         """Read all records."""
@@ -91,17 +99,6 @@ class Discovery(Protocol):
         """This process leaves."""
 
 
-def is_place(host: object, port: object) -> bool:
-    """True if a datagram can go there: an IP address as text, for a name would be looked up, and a port."""
-    if type(host) is not str or type(port) is not int or not 0 < port <= _LARGEST_PORT:
-        return False
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
 def refuse_name(name: str) -> None:
     """Raise BadInputError for a name that no record can have."""
     if not name or set(name) & _FORBIDDEN or name.startswith("."):
@@ -114,6 +111,17 @@ def refuse_name(name: str) -> None:
         )
 
 
+def folder_of(group: str) -> str:
+    """The name of a group's folder, which two groups never share. Raises BadInputError."""
+    name = f"{quote(group, safe=' ')}.group"
+    if len(name) > _LONGEST_NAME:
+        raise BadInputError(
+            f"the group's name {group[:20]!r}... has {len(name)} bytes as that of a folder, and up to "
+            f"{_LONGEST_NAME} are allowed: take a shorter one, or find members by peers="
+        )
+    return name
+
+
 def _names_file(name: str) -> bool:
     """True if a file of a folder can have a name, and the name is text: that of a file may be any bytes."""
     try:
@@ -121,16 +129,6 @@ def _names_file(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return not set(name) & {"/", "\0"}
-
-
-def place_of(text: str) -> Place:
-    """The place that `host:port` names. Raises BadInputError."""
-    host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > _LARGEST_PORT:
-        raise BadInputError(f"{text!r} is no place: it is written host:port, as 127.0.0.1:7801")
-    if ":" in host:  # an address that no datagram of ours reaches: such peers would each found a group
-        raise BadInputError(f"{text!r} is a place of IPv6, and groups have IPv4: name one as 127.0.0.1:7801")
-    return host, int(port)
 
 
 _read_places: Final = msgspec.msgpack.Decoder(list[tuple[str, str, int]])
@@ -150,16 +148,29 @@ def places_of(data: bytes) -> dict[Address, Place]:
 
 
 class Peers:
-    """Members are at the places of a list. There are no records: who is at a place says it."""
+    """Members are at the places of a list. There are no records: who is at a place says it.
 
-    def __init__(self, peers: Iterable[str]) -> None:
+    `operations`: where it is written that a host is not found.
+    """
+
+    def __init__(self, peers: Iterable[str], operations: Operations) -> None:
         self.bad = 0
-        self.greets: tuple[Place, ...] = tuple(map(place_of, peers))
+        self._names = Names("peers=", map(place_of, peers), operations)
+
+    @property
+    def greets(self) -> tuple[Place, ...]:
+        return self._names.found
+
+    async def look(self, seconds: float) -> None:
+        await self._names.look(seconds)
 
     def begin(self, place: Place) -> None:
         """A list does not change."""
 
     def write(self, member: Address) -> None:
+        """A list does not change."""
+
+    def renew(self, member: Address) -> None:
         """A list does not change."""
 
     def read(self) -> Reading:
@@ -173,36 +184,37 @@ class Peers:
         """A list does not change."""
 
     def end(self) -> None:
-        """A list does not change."""
+        self._names.end()
 
 
 class Folder:
-    """A file for each member, in a folder that all of them see. `name`: that of this process.
+    """A file for each member of a group, in a folder that all of them see. `name`: that of this process.
 
     Raises BadInputError where the folder cannot be written, NameTakenError where a process has the name.
     """
 
     greets: tuple[Place, ...] = ()
 
-    def __init__(self, folder: Path, name: str, transport: str = "udp") -> None:
+    def __init__(self, folder: Path, group: str, name: str, transport: str = "udp") -> None:
         self._record = _RECORDS[transport]
         refuse_name(name)
         self.bad = 0
-        self._aside = folder / f".{name}.aside"  # what a killed process of this name left is removed
-        self._folder = folder
+        self._folder = own = folder / folder_of(group)
+        self._aside = own / f".{name}.aside"  # what a killed process of this name left is removed
         self._place: Place | None = None
         self._written: set[Address] = set()
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _refuse_folder(folder)
-            self._lock = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | _OWN_FILE, 0o600)
+            for each in (folder, own):
+                each.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _refuse_folder(each)
+            self._lock = os.open(own / f"{name}.lock", os.O_RDWR | os.O_CREAT | _OWN_FILE, 0o600)
         except OSError as error:
             raise BadInputError(f"the folder {folder} cannot be written: {error.strerror}") from None
         try:
             about = os.fstat(self._lock)
             if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1 or about.st_uid != os.geteuid():
                 raise BadInputError(
-                    f"{folder / name}.lock is no lock of a group: see who made it, and remove it"
+                    f"{own / name}.lock is no lock of a group: see who made it, and remove it"
                 )
             os.fchmod(self._lock, 0o600)  # who can open it can hold it
             try:
@@ -216,8 +228,20 @@ class Folder:
         except BaseException:
             os.close(self._lock)
             raise
+        keep_from_children(self)
+
+    def files(self) -> Iterable[int]:
+        yield self._lock
+
+    async def look(self, seconds: float) -> None:
+        """Records have addresses."""
 
     def begin(self, place: Place) -> None:
+        if place[0] in EVERYWHERE:
+            raise BadInputError(
+                f"listen='{place[0]}:{place[1]}' is no place that a record can name to others: with folder= "
+                "name an address of this host at which they reach it, or find members by peers="
+            )
         self._place = place
         try:
             self._write_aside()
@@ -228,6 +252,8 @@ class Folder:
     def _write_aside(self) -> None:
         assert self._place is not None  # noqa: S101 - `begin` is the first call
         host, port = self._place
+        with suppress(FileExistsError):  # all that was in the folder may be gone
+            self._folder.mkdir(mode=0o700)
         self._aside.unlink(missing_ok=True)
         with open(self._aside, "x", encoding="utf-8", opener=_private) as file:
             json.dump({"host": host, "port": port}, file)
@@ -237,6 +263,11 @@ class Folder:
             self._write_aside()
             self._aside.replace(self._file(member))
             self._written.add(member)
+
+    def renew(self, member: Address) -> None:
+        with suppress(OSError):
+            if not self._file(member).exists():
+                self.write(member)
 
     def read(self) -> Reading:
         """Read up to 500 records; of more, others each time, so that all come. The rest is counted as bad."""
@@ -268,7 +299,7 @@ class Folder:
             host, port = record["host"], record["port"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
-        return (host, port) if is_place(host, port) else None
+        return (host, port) if is_place(host, port) and host not in EVERYWHERE else None
 
     def remove(self, members: Iterable[Address]) -> None:
         for member in filter(_names_file, members):
@@ -283,7 +314,8 @@ class Folder:
         self.remove(self._written)
         with suppress(OSError):
             self._aside.unlink(missing_ok=True)
-        os.close(self._lock)
+        lock, self._lock = self._lock, -1
+        os.close(lock)
 
 
 def _refuse_folder(folder: Path) -> None:
@@ -317,11 +349,27 @@ def _whole_file(path: str, flags: int) -> int:
 
 
 def _holder(about: os.stat_result) -> str:
-    """The process that holds the lock on a file, by the system: a number in the file may be another's."""
+    """The process that holds the lock on a file, by the system: a number in the file may be another's.
+
+    The system's list has the process that took the lock, which may have ended and left it to a child.
+    """
     of = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}:{about.st_ino}"
     with suppress(OSError, IndexError):  # other systems have no such file
         for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
             fields = line.split()
             if fields[1] == "FLOCK" and fields[5] == of and int(fields[4]) > 0:
-                return f"process {fields[4]}"
+                took = int(fields[4])
+                heirs = () if Path(f"/proc/{took}").exists() else _have_lock(of)
+                return f"process {next(iter(heirs), took)}"
     return "a process that this system does not name"
+
+
+def _have_lock(of: str) -> Iterable[int]:
+    """The processes of this user of which a file, as it is open there, has the lock on an inode."""
+    for info in Path("/proc").glob("[0-9]*/fdinfo/*"):
+        with suppress(OSError):  # it has ended since, or is another user's
+            if any(
+                line.startswith("lock:") and " FLOCK " in line and f" {of} " in line
+                for line in info.read_text(encoding="ascii").splitlines()
+            ):
+                yield int(info.parts[2])

@@ -3,6 +3,7 @@
 __all__ = [
     "BadInputError",
     "EndedError",
+    "EventsWaitError",
     "GroupError",
     "MessageTooLargeError",
     "NameTakenError",
@@ -35,3 +36,10 @@ class NotDelivered(GroupError):  # noqa: N818 - as it is read where it is raised
 
 class EndedError(GroupError):
     """The group is not joined any more."""
+
+
+class EventsWaitError(GroupError):
+    """The task that takes the events would wait for itself.
+
+    A message that it has sent may be delivered yet.
+    """

@@ -6,10 +6,10 @@ import socket
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 import msgspec
 from attrs import evolve, frozen
@@ -20,13 +20,21 @@ from groupcomm.view import Address, ViewId, address
 
 from .codec import VERSION
 from .discovery import Discovery, Folder, Peers, Place, place_of, refuse_name
-from .errors import BadInputError, EndedError, MessageTooLargeError, NameTakenError, NotDelivered
+from .errors import (
+    BadInputError,
+    EndedError,
+    EventsWaitError,
+    MessageTooLargeError,
+    NameTakenError,
+    NotDelivered,
+)
 from .frames import LARGEST_MESSAGE, Seal
 from .keys import derived
 from .layers import configs
 from .logs import Log
 from .member import Member
 from .operations import Operations
+from .places import address_of
 from .settings import Settings
 from .transfer import Message, NewView, StateProvider, Transfer, messages_of, number_of, of_application
 from .transports import Tcp, Transport, Udp
@@ -49,7 +57,10 @@ _WINDOW: Final = 256
 _DATAGRAMS: Final = 4  # of messages that are multicast together
 
 _ROOM: Final = 10_000
-"""Events that wait for the application; then this member takes no messages until there is room."""
+"""Events that wait for the application; then this member takes no messages until there is room.
+
+`Settings.event_bytes` bounds them likewise.
+"""
 
 _REFUSALS: Final = 64  # places and reasons of refusals of which there is a record
 
@@ -127,6 +138,7 @@ class Group:
         state: StateProvider | None,
         blocks: bool,
     ) -> None:
+        self._loop = asyncio.get_running_loop()
         self._blocks = blocks
         self._state, self._has_state = state, asyncio.Event()
         self._founds = True
@@ -140,7 +152,15 @@ class Group:
         self._name, self._member_name, self._transport, self._seal = name, member, transport, seal
         self._discovery, self._settings, self._log = discovery, settings, log
         self._events: deque[Event | state_transfer.MarkState | _Took] = deque()
+        self._event_bytes = 0
+        """The bytes of the messages among them."""
         self._arrived = asyncio.Event()
+        self._taker: asyncio.Task[Any] | None = None
+        """The task that has asked for an event last."""
+        self._taker_waits: asyncio.Timeout | None = None
+        """How that task is woken where it waits in `send`."""
+        self._full_recorded = False
+        """The log of the operator has it since the events were less than half of the room."""
         self._can_send = asyncio.Event()
         self._window = asyncio.Semaphore(_WINDOW)
         self._sent: list[tuple[bytes, asyncio.Future[None]]] = []
@@ -245,35 +265,73 @@ class Group:
 
         Raises NotDelivered where this incarnation ends first: other members may deliver it then, or not. With
         `majority` a member in a minority waits here until it is with a majority again.
+        A caller that stops waiting, as by a time limit, knows as little: what is on its way stays so, and has
+        its place among the 256. An identifier within `data` lets receivers drop what was sent again.
         Raises MessageTooLargeError, BadInputError for what is no message, and EndedError where the group is
-        left.
+        left. Raises EventsWaitError in the task that takes the events, where they are full, or get full while
+        it waits: that message may be delivered yet.
         """
+        self._refuse_other_loop()
         if type(data) is not bytes:
             raise BadInputError(f"a message is bytes, and no {type(data).__name__}: encode it")
         if len(data) > LARGEST_MESSAGE:
             raise MessageTooLargeError(
                 f"a message of {len(data)} bytes, and the largest has {LARGEST_MESSAGE}: send it in parts"
             )
-        async with self._may_send():
-            back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            if not self._sent:
-                asyncio.get_running_loop().call_soon(self._multicast_together)
-            self._sent.append((data, back))
-            await back  # where it is cancelled, the message still has its place among the others
+        if asyncio.current_task() is not self._taker:
+            await self._sends(data)
+            return
+        if self.full:
+            raise EventsWaitError(self._waits_for_itself("send"))
+        try:
+            async with asyncio.timeout(None) as self._taker_waits:
+                await self._sends(data)
+        except TimeoutError:
+            raise EventsWaitError(self._waits_for_itself("send")) from None
+        finally:
+            self._taker_waits = None
+
+    async def _sends(self, data: bytes) -> None:
+        back = await self._may_send()
+        if not self._sent:
+            self._loop.call_soon(self._multicast_together)
+        self._sent.append((data, back))
+        await asyncio.shield(back)  # where this wait is cancelled, the message is still on its way
+
+    def _waits_for_itself(self, what: str) -> str:
+        return (
+            f"{len(self._events)} events wait for the task that waits in {what}: take the events in one "
+            f"task, and await {what} in another"
+        )
+
+    def _refuse_other_loop(self) -> None:
+        if asyncio.get_running_loop() is not self._loop:
+            raise BadInputError(
+                "this group belongs to another event loop: from another thread call it by "
+                "asyncio.run_coroutine_threadsafe"
+            )
 
     async def has_state(self) -> None:
         """Wait until the application, given as `state=`, has the state of the group.
 
-        Another task takes the events meanwhile. Raises EndedError where the group is left before.
+        Another task takes the events meanwhile. Raises EventsWaitError where the state waits among them, and
+        no other task takes any for the patience. Raises EndedError where the group is left before.
 
         If all members that had the state are gone, it waits for one of them. The events say so (`NoState`),
         and the log of the operator ("no state yet"). See `declare_state`.
         """
         if self._state is None:
             raise BadInputError("a group without state= has no state: give `join` one")
+        self._refuse_other_loop()
         while not self._has_state.is_set():
             self._refuse_if_ended()
-            await self._has_state.wait()
+            try:
+                async with asyncio.timeout(self._settings.patience):
+                    await self._has_state.wait()
+            except TimeoutError:
+                own = self._taker in {None, asyncio.current_task()}
+                if own and self._coming:
+                    raise EventsWaitError(self._waits_for_itself("has_state")) from None
         self._refuse_if_ended()
 
     def declare_state(self) -> None:
@@ -285,6 +343,7 @@ class Group:
         """
         if self._state is None:
             raise BadInputError("a group without state= has no state: give `join` one")
+        self._refuse_other_loop()
         if self._has_state.is_set() or self._coming:
             raise BadInputError(
                 "this member has the state of the group: only one that lacks it declares its own"
@@ -297,14 +356,23 @@ class Group:
         if self._declares and self._member.may_declare:
             self._member.declares()
 
-    @asynccontextmanager
-    async def _may_send(self) -> AsyncIterator[None]:
-        async with self._window:
+    async def _may_send(self) -> asyncio.Future[None]:
+        """Wait for a place in the window. Gives the future by which that message comes back.
+
+        The place belongs to the message, and not to its caller, who may wait no more.
+        """
+        await self._window.acquire()
+        try:
             while not self._can_send.is_set():
                 self._refuse_if_ended()
                 await self._can_send.wait()
             self._refuse_if_ended()
-            yield
+        except BaseException:
+            self._window.release()
+            raise
+        back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        back.add_done_callback(lambda _: self._window.release())
+        return back
 
     def _multicast_together(self) -> None:
         """Multicast what was sent in this loop turn: as many messages at once as four datagrams hold."""
@@ -332,6 +400,8 @@ class Group:
         return self
 
     async def __anext__(self) -> Event:
+        self._refuse_other_loop()
+        self._taker = asyncio.current_task()
         while True:
             if self._works is not None:
                 await asyncio.wait({self._works})  # a call that is cancelled leaves it to the next
@@ -344,9 +414,14 @@ class Group:
                     raise StopAsyncIteration
                 self._arrived.clear()
                 await self._arrived.wait()
+            was_full = self.full
             event = self._events.popleft()
-            if len(self._events) == _ROOM - 1:
+            if isinstance(event, Message):
+                self._event_bytes -= len(event.data)
+            if was_full and not self.full:
                 self.changed()
+            if 2 * len(self._events) < _ROOM and 2 * self._event_bytes < self._settings.event_bytes:
+                self._full_recorded = False
             if isinstance(event, state_transfer.MarkState | _Took):
                 self._works = asyncio.create_task(self._gives_or_takes(event))
             else:
@@ -374,7 +449,9 @@ class Group:
 
     @property
     def full(self) -> bool:
-        return len(self._events) >= _ROOM
+        # A member that leaves takes what it needs for that, though its application may take no event.
+        much = len(self._events) >= _ROOM or self._event_bytes >= self._settings.event_bytes
+        return much and not self._leaving
 
     def delivers(self, sender: Address, data: bytes) -> None:
         self._happen(Message(sender, each) for each in messages_of(data))
@@ -492,8 +569,23 @@ class Group:
             self._happen([Blocked() if on else Unblocked()])
 
     def _happen(self, events: Iterable[Event | state_transfer.MarkState | _Took]) -> None:
-        self._events.extend(events)
+        for event in events:
+            if isinstance(event, Message):
+                self._event_bytes += len(event.data)
+            self._events.append(event)
         self._arrived.set()
+        if self.full:
+            self._is_full()
+
+    def _is_full(self) -> None:
+        if not self._full_recorded:
+            self._full_recorded = True
+            self._operations.record(
+                "full", level=logging.WARNING, events=len(self._events), bytes=self._event_bytes
+            )
+        if self._taker_waits is not None:
+            self._taker_waits.reschedule(self._loop.time())
+            self._taker_waits = None
 
     def _refuse_if_ended(self) -> None:
         if self._left.is_set() or self._leaving:
@@ -541,22 +633,27 @@ class Group:
             await asyncio.sleep(self._settings.heartbeat / 4)
 
     async def leave(self) -> None:
-        """Leave the group: the others have a view without this member. Wait for that, but not for ever."""
+        """Leave the group: the others have a view without this member.
+
+        The events need not be taken meanwhile. It waits for own messages for a patience, and then for that
+        view for four. If it is cancelled, this member is gone all the same, and the others suspect it.
+        """
+        self._refuse_other_loop()
         self._leaving = True
-        if self._members and not self._left.is_set():
-            self._multicast_together()
-            # No flush drains the table of a leaver: its messages would go with it (FLAW-128).
-            if waiting := [back for _, backs in self._on_their_way for back in backs]:
-                await asyncio.wait(waiting, timeout=self._settings.patience)
-            self._member.leave()
-            try:
-                async with asyncio.timeout(4 * self._settings.patience):
-                    await self._left.wait()
-            except TimeoutError:
-                pass  # the others suspect this member as soon as it is silent
-        self._member.close("closed")
-        if not self._left.is_set():
-            self.ended(None)
+        try:
+            if self._members and not self._left.is_set():
+                self._multicast_together()
+                # No flush drains the table of a leaver: its messages would go with it (FLAW-128).
+                if waiting := [back for _, backs in self._on_their_way for back in backs]:
+                    await asyncio.wait(waiting, timeout=self._settings.patience)
+                self._member.leave()
+                with suppress(TimeoutError):  # the others suspect this member as soon as it is silent
+                    async with asyncio.timeout(4 * self._settings.patience):
+                        await self._left.wait()
+        finally:  # even where this wait is cancelled
+            self._member.close("closed")
+            if not self._left.is_set():
+                self.ended(None)
 
 
 @asynccontextmanager
@@ -608,9 +705,13 @@ async def join(
         raise BadInputError(str(error)) from None
     if transport is not None and chosen.transport != "udp":
         raise BadInputError("transport= makes a UDP socket: leave it out, or settings with transport='udp'")
-    place = place_of(listen)
-    discovery: Discovery = Peers(peers) if folder is None else Folder(Path(folder), name, chosen.transport)
+    operations = Operations(group, name)  # of what comes before the first incarnation
+    place = await address_of("listen=", place_of(listen), operations, chosen.patience)
+    discovery: Discovery = (
+        Peers(peers, operations) if folder is None else Folder(Path(folder), group, name, chosen.transport)
+    )
     try:
+        await discovery.look(chosen.patience)
         carries = await _opened(place, chosen, transport)
         try:
             discovery.begin(carries.place)
@@ -651,7 +752,11 @@ async def _opened(
     if settings.transport == "udp":
         return Udp(_bound(place, transport or _udp))
     carries = Tcp(_bound(place, _tcp, listens=True), settings.patience)
-    await carries.open()
+    try:
+        await carries.open()
+    except BaseException:
+        carries.close()
+        raise
     return carries
 
 

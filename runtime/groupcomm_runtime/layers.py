@@ -27,16 +27,8 @@ from .settings import Settings
 
 __all__ = [
     "BEAT",
-    "BEATING",
     "DISCOVER",
-    "FINDING",
-    "FLUSHING",
     "LAYERS",
-    "MERGING",
-    "MULTICAST",
-    "ORDER",
-    "STATE",
-    "UNICASTS",
     "configs",
     "event_of",
     "stack_of",
@@ -59,9 +51,6 @@ LAYERS: Final[Mapping[str, ModuleType]] = {
 
 The first is there for applications with a state alone.
 """
-
-STATE, ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS, BEATING, FINDING = range(-len(LAYERS), 0)
-"""Their places in the stack, from its end."""
 
 DISCOVER: Final = "merge_gms/discover"
 """The timer at which discovery reports the coordinators that it hears."""

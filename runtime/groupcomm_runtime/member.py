@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, Protocol, cast
 
+from attrs import define, field
+
 from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
@@ -20,23 +22,15 @@ from groupcomm.events import Block, Deliver, Left, Payload, SilenceReported, Sus
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
 from groupcomm.view import Address, ViewId, name_and_life
 
-from .clocks import Clocks
+from .clocks import Clocks, awake_or_not
 from .codec import Codec, RefusedError, pack
-from .discovery import Discovery, Place, Reading, is_place, places_of
+from .discovery import EVERYWHERE, Discovery, Place, Reading, is_place, places_of
 from .doubts import Doubts
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
 from .layers import (
     BEAT,
-    BEATING,
     DISCOVER,
-    FINDING,
-    FLUSHING,
     LAYERS,
-    MERGING,
-    MULTICAST,
-    ORDER,
-    STATE,
-    UNICASTS,
     configs,
     stack_of,
     written,
@@ -46,7 +40,7 @@ from .logs import Log
 from .settings import Settings
 from .transports import Transport
 
-__all__ = ["Application", "Member"]
+__all__ = ["MOST_HEARD", "Application", "Member"]
 
 _CODEC: Final = Codec(LAYERS)
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
@@ -57,11 +51,9 @@ _REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is n
 _REMEMBERED: Final = 64  # datagrams to others than members of the own view
 _TIMES: Final = 3  # as many bytes go to an incarnation that greets, until it has answered
 _GREETING: Final = bytes(200)  # so that an answer has room in them
-_MOST_HEARD: Final = (
-    4_096  # incarnations whose numbers are remembered; beyond, half of the silent are forgotten
-)
-_HEARS: Final = 3  # heartbeats, in which a member hears of all that are at the places of a list
-_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - as a member says it of itself
+MOST_HEARD: Final = 4_096
+"""Incarnations whose numbers are remembered; beyond, half of the silent are forgotten."""
+_HEARS: Final = 3  # heartbeats, in which all at the places of a list are heard, and all write their records
 _COUNTED: Final = {
     (name, what): f"{name} {what}" for name in LAYERS for what in ("sent", "received", "timers")
 }
@@ -164,14 +156,15 @@ class Member:
         self._founding = False
         self.refused: tuple[Place, Refusal] | None = None
         """Why this incarnation founds no group."""
+        self._unstable = _Unstable()
         self._number = 0
         self._outbox: dict[Address, list[bytes]] = {}
         self._fragments: dict[Address, Fragments] = {}
         self._cutter = Fragments(settings.datagram)
         self._clocks = Clocks(settings.patience)
         self._scheduled = self._over = False
-        now = time.monotonic()
-        self._ticked = self._installed = now
+        self._ticked = awake_or_not()
+        self._installed = time.monotonic()
         self._hears_until = 0.0
         self._full_since: float | None = None
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
@@ -195,10 +188,15 @@ class Member:
     @property
     def may_send(self) -> bool:
         """True if an application's multicast is taken now."""
-        windows = cast("nakack.State", self._state.layers[MULTICAST]).windows
-        unstable = max((len(window.kept) for window in windows.values()), default=0)
-        takes = self.joined and self.has_state and not self._hears_until
-        return takes and unstable < self._settings.unstable
+        multicasts = self._stack.of(nakack, self._state)
+        unstable = max((len(window.kept) for window in multicasts.windows.values()), default=0)
+        return (
+            self.joined
+            and self.has_state
+            and not self._hears_until
+            and unstable < self._settings.unstable
+            and self._unstable.bytes_of(multicasts) < self._settings.unstable_bytes
+        )
 
     @property
     def has_state(self) -> bool:
@@ -216,9 +214,9 @@ class Member:
     @property
     def tables(self) -> dict[str, int]:
         """How much waits in the tables of the layers, by the goal that it waits for."""
-        ordered = cast("sequencer.State", self._state.layers[ORDER])
-        stopped = cast("flush.State", self._state.layers[FLUSHING])
-        windows = cast("nakack.State", self._state.layers[MULTICAST]).windows
+        ordered = self._stack.of(sequencer, self._state)
+        stopped = self._stack.of(flush, self._state)
+        windows = self._stack.of(nakack, self._state).windows
         return {
             "to order": len(ordered.forward_table) + len(ordered.early),
             "to multicast": len(stopped.waiting),
@@ -244,20 +242,20 @@ class Member:
 
     @property
     def _transfer(self) -> state_transfer.State | None:
-        layers = self._state.layers
-        return cast("state_transfer.State", layers[STATE]) if len(layers) == len(LAYERS) else None
+        has = "state_transfer" in self._configs
+        return self._stack.of(state_transfer, self._state) if has else None
 
     @property
     def _merging(self) -> merge_gms.State:
-        return cast("merge_gms.State", self._state.layers[MERGING])
+        return self._stack.of(merge_gms, self._state)
 
     @property
     def _beating(self) -> heartbeat.State:
-        return cast("heartbeat.State", self._state.layers[BEATING])
+        return self._stack.of(heartbeat, self._state)
 
     @property
     def _unicasts(self) -> unicast.State:
-        return cast("unicast.State", self._state.layers[UNICASTS])
+        return self._stack.of(unicast, self._state)
 
     def namesakes(self) -> list[tuple[Address, Place | None]]:
         """The other incarnations of its name that are heard now, and where."""
@@ -487,11 +485,15 @@ class Member:
         return {*heartbeat.alive(self._configs[_BEATS], self._beating)}
 
     def _reads(self) -> None:
-        """Read the records, and hear first who is at the places of a list."""
-        if self._discovery.greets:
+        """Read the records. Hear first who is at the places of a list, and look twice at an empty folder.
+
+        Somebody may have emptied it, and members write theirs again with each heartbeat.
+        """
+        reading = self._discovery.read()
+        if self._discovery.greets or not (self.joined or reading.found.keys() - {self.me}):
             self._loop.call_later(_HEARS * self._settings.heartbeat, self._has_read)
         else:
-            self._has_read()
+            self._takes_reading(reading)
 
     def _has_read(self) -> None:
         with self._ends_with_errors():
@@ -507,7 +509,7 @@ class Member:
 
     def _coordinators(self) -> Iterable[Address]:
         """The coordinators that discovery has found and that are heard, and this member if it coordinates."""
-        found = cast("file_ping.State", self._state.layers[FINDING]).coordinators
+        found = self._stack.of(file_ping, self._state).coordinators
         yield from found & self._alive()
         if self._merging.coordinates:
             yield self.me
@@ -577,9 +579,9 @@ class Member:
 
     def _is_refused(self, refusal: Refusal, place: Place) -> None:
         """Take a refusal from the place to which that datagram went, and from no other."""
-        if not any(digest == refusal.digest and _may_be(place, to) for digest, to in self._sent):
+        if (refusal.digest, place) not in self._sent:
             return
-        if not self.joined and (refusal.certain or any(_may_be(place, each) for each in self._listed)):
+        if not self.joined and (refusal.certain or place in self._listed):
             self._doubts.refused(place, refusal, time.monotonic())
         self._application.refused(place, refusal.version, certain=refusal.certain)
 
@@ -616,7 +618,7 @@ class Member:
 
     def _is_at(self, sender: Address, place: Place, came_from: Place) -> None:
         """A member is where its datagram says. If it listens everywhere, the host is that of the datagram."""
-        if place[0] in _EVERYWHERE:
+        if place[0] in EVERYWHERE:
             place = came_from[0], place[1]
         if place != self._places.get(sender):
             if not is_place(*place):
@@ -643,8 +645,8 @@ class Member:
     @property
     def _is_full(self) -> bool:
         """True if no more messages can wait for the state. At the end of a view they have to be taken."""
-        flushing = cast("flush.State", self._state.layers[FLUSHING])
-        return self._transfer is not None and self._transfer.full and flushing.free
+        mine = self._transfer
+        return mine is not None and mine.full and self._stack.of(flush, self._state).free
 
     def _heartbeat(self, sender: Address, number: int, data: bytes) -> None:
         message = _CODEC.decode(data)
@@ -673,6 +675,8 @@ class Member:
             self._full_since = None
         if not self._stands_still():
             self._greets()
+        if self.joined:
+            self._discovery.renew(self.me)
         if self._founding:
             self._founds()
         self._forgets()
@@ -684,10 +688,10 @@ class Member:
 
     def _notices_pause(self) -> bool:
         """True if this process did not run for a while: it first hears what became of the others."""
-        now = time.monotonic()
+        now = awake_or_not()
         if now - self._ticked > self._settings.heartbeat + self._settings.patience / 2:
             self.counts["pauses"] += 1
-            self._hears_until = now + _HEARS * self._settings.heartbeat
+            self._hears_until = time.monotonic() + _HEARS * self._settings.heartbeat
         self._ticked = now
         return bool(self._hears_until)
 
@@ -743,13 +747,39 @@ class Member:
             self._owed = {each: owed for each, owed in self._owed.items() if each in staying}
             self._fragments = {each: held for each, held in self._fragments.items() if each in staying}
             self._clocks.forget(staying)
-        if len(self._once) > _MOST_HEARD:  # half of them: who comes back is taken again
+        if len(self._once) > MOST_HEARD:  # half of them: who comes back is taken again
             gone = [each for each in self._once if each not in staying]
-            for each in gone[: len(self._once) - _MOST_HEARD // 2]:
+            for each in gone[: len(self._once) - MOST_HEARD // 2]:
                 del self._once[each]
         self._transport.keep({*self._places.values(), *self._listed, *self._discovery.greets})
 
 
-def _may_be(place: Place, to: Place) -> bool:
-    """Whether what went to `to` can be answered from a place: a list may have a name for the host."""
-    return place == to or (place[1] == to[1] and not is_place(*to))
+@define
+class _Unstable:
+    """The sizes of the multicasts that NAKACK keeps in its view. It adds and purges them in order."""
+
+    _view: ViewId | None = None
+    _windows: dict[Address, tuple[int, deque[int]]] = field(factory=dict)
+    """Of each origin how many are purged, and the sizes of the kept."""
+    _total: int = 0
+
+    def bytes_of(self, state: nakack.State) -> int:
+        """The bytes of all messages that are kept in this state, which follows the one before."""
+        if state.view.id != self._view:
+            self._view, self._windows, self._total = state.view.id, {}, 0
+        for origin, window in state.windows.items():
+            purged, sizes = self._windows.get(origin, (window.purged, deque[int]()))
+            for _ in range(min(window.purged - purged, len(sizes))):
+                self._total -= sizes.popleft()
+            for message in window.kept[len(sizes) :]:
+                sizes.append(_size(message))
+                self._total += sizes[-1]
+            self._windows[origin] = window.purged, sizes
+        return self._total
+
+
+def _size(message: object) -> int:
+    """The bytes of an application's message, within the messages of layers."""
+    while not isinstance(message, bytes):
+        message = message.message if isinstance(message, Tagged) else getattr(message, "payload", b"")
+    return len(message)

@@ -10,6 +10,7 @@ __all__ = ["FAST", "PATIENT", "Settings"]
 
 _SMALLEST_DATAGRAM: Final = 1_024
 _LARGEST_SENT: Final = 65_000
+_LEAST_BYTES: Final = 65_536
 _SHORTEST, _LONGEST = 0.1, 3_600.0  # seconds of patience
 
 
@@ -19,15 +20,19 @@ class Settings:
 
     `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
     `datagram`: the largest datagram. `unstable`: the most multicasts that some member may lack; with more, no
-    member sends. `majority`: as that of `join`. `transport`: `udp` or `tcp`, the same for all members.
-    `largest_state`: the bytes of a state that a member gives or takes. A joiner keeps them until it is whole.
-    `held`: the multicasts that wait for a state. With more, the member takes none until the state is there.
+    member sends. `unstable_bytes`: likewise the most bytes of their messages. `event_bytes`: the most bytes
+    of messages that wait for the application; with more, this member takes none. `majority`: as that of
+    `join`. `transport`: `udp` or `tcp`, the same for all members. `largest_state`: the bytes of a state that
+    a member gives or takes. A joiner keeps them until it is whole. `held`: the multicasts that wait for a
+    state. With more, the member takes none until the state is there.
     """
 
     heartbeat: float = 0.2
     patience: float = 1.5
     datagram: int = 8_192
     unstable: int = 4_000
+    unstable_bytes: int = 32 << 20
+    event_bytes: int = 64 << 20
     majority: bool = False
     transport: str = "udp"
     largest_state: int = 1 << 30
@@ -53,6 +58,11 @@ class Settings:
             raise BadInputError(
                 f"datagram={self.datagram} and unstable={self.unstable}: a datagram has {_SMALLEST_DATAGRAM} "
                 f"to {_LARGEST_SENT} bytes, and one message at least may be unstable"
+            )
+        if min(self.unstable_bytes, self.event_bytes) < _LEAST_BYTES:
+            raise BadInputError(
+                f"unstable_bytes={self.unstable_bytes} and event_bytes={self.event_bytes}: each has "
+                f"{_LEAST_BYTES} bytes at least, so that a message fits"
             )
 
 

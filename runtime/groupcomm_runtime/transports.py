@@ -11,11 +11,12 @@ import asyncio
 import errno
 import socket
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Final, Protocol, TypeAlias, cast
 
 from .discovery import Place
+from .forks import keep_from_children
 
 __all__ = ["LARGEST_BUFFER", "LARGEST_FRAME", "Takes", "Tcp", "Transport", "Udp"]
 
@@ -62,6 +63,10 @@ class Udp:
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
         self.place: Place = sock.getsockname()[:2]
+        keep_from_children(self)
+
+    def files(self) -> Iterable[int]:
+        yield self._socket.fileno()
 
     def begin(self, takes: Takes, counts: Counter[str]) -> None:
         asyncio.get_running_loop().add_reader(self._socket, self._readable, takes, counts)
@@ -104,12 +109,21 @@ class Tcp:
         self.outgoing: dict[Place, _Outgoing] = {}
         self.closed = False
         self._server: asyncio.Server | None = None
+        keep_from_children(self)
+
+    def files(self) -> Iterable[int]:
+        yield self._socket.fileno()
+        connections = [each.connection for each in self.incoming]
+        for each in (*connections, *(peer.connection for peer in self.outgoing.values())):
+            if each is not None:
+                yield each.get_extra_info("socket").fileno()
 
     async def open(self) -> None:
         """Accept connections."""
         self._server = await asyncio.get_running_loop().create_server(
-            lambda: _Incoming(self), sock=self._socket
+            lambda: _Incoming(self), sock=self._socket, start_serving=False
         )
+        await self._server.start_serving()  # where this is cancelled, `close` ends the server
 
     def begin(self, takes: Takes, counts: Counter[str]) -> None:
         self.takes, self.counts = takes, counts

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any
 
 from groupcomm_runtime import Group, Message, Settings
@@ -9,6 +10,13 @@ from groupcomm_runtime import Group, Message, Settings
 KEY = b"what members alone know"
 OTHER = b"what other members know"
 FAST = Settings(heartbeat=0.05, patience=1.0)
+
+
+def of_demo(folder: Path) -> Path:
+    """The folder of the group "demo" in a folder, made where it is not there."""
+    own = folder / "demo.group"
+    own.mkdir(mode=0o700, exist_ok=True)
+    return own
 
 
 def run(test: Coroutine[Any, Any, None]) -> None:

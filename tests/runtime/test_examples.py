@@ -1,6 +1,8 @@
 """The examples do what they say: several members in one process, over loopback."""
 
 import asyncio
+import re
+import sys
 from contextlib import AsyncExitStack
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -22,6 +24,43 @@ def example(name: str) -> Any:  # noqa: ANN401 - a module
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_the_counter_of_readme_goes_on_though_a_member_is_killed(tmp_path: Path) -> None:
+    """As README says it, with all defaults: two terminals, kill -9, and the killed member again."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+    (tmp_path / "counter.py").write_text(program, encoding="utf-8")
+
+    async def starts(name: str) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "counter.py", name, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+        )
+
+    async def says(member: asyncio.subprocess.Process) -> str:
+        assert member.stdout is not None
+        return re.sub("#[0-9]+", "", (await member.stdout.readline()).decode().strip())
+
+    async def test() -> None:
+        alice = await starts("alice")
+        members = [alice]
+        try:
+            assert "alice makes it 1" == await says(alice)
+            bob = await starts("bob")
+            members.append(bob)
+            assert "bob makes it 2" == await says(bob) == await says(alice)
+            alice.kill()
+            await alice.wait()
+            again = await starts("alice")
+            members.append(again)
+            assert "alice makes it 3" == await says(again) == await says(bob)
+        finally:
+            for member in members:
+                if member.returncode is None:
+                    member.kill()
+                await member.communicate()
+
+    run(test())
 
 
 def test_a_dictionary_has_the_same_entries_everywhere_and_those_of_before_at_a_member_that_comes(

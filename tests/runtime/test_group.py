@@ -209,6 +209,11 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
         ({"name": "a", "peers": ["nowhere"]}, "'nowhere' is no place"),
         ({"name": "a", "peers": ["[::1]:7801"]}, "is a place of IPv6, and groups have IPv4: name one as"),
         ({"name": "a", "folder": "F", "listen": "::1:0"}, "'::1:0' is a place of IPv6"),
+        ({"name": "a", "folder": "F", "listen": "0.0.0.0:0"}, "no place that a record can name to others"),
+        (
+            {"name": "a", "folder": "F", "listen": "0.0.0.0:0", "settings": Settings(transport="tcp")},
+            "name an address of this host",
+        ),
         ({"name": "a", "folder": "/dev/null/x"}, "the folder /dev/null/x cannot be written"),
         ({"name": "a", "folder": "F", "listen": "127.0.0.1:99999"}, "no place"),
         ({"name": "a", "folder": "F", "log": "/dev/null/x"}, "the log /dev/null/x/.* cannot be written"),
@@ -224,7 +229,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: dict[str, Any],
                 pass
 
     run(test())
-    assert [] == [*tmp_path.glob("*.member")]
+    assert [] == [*tmp_path.rglob("*.member")]
 
 
 def test_a_port_and_a_name_that_are_in_use_are_refused_and_free_again(tmp_path: Path) -> None:
@@ -235,10 +240,10 @@ def test_a_port_and_a_name_that_are_in_use_are_refused_and_free_again(tmp_path: 
             with pytest.raises(BadInputError, match=f"{place} cannot be listened at: Address already in use"):
                 async with groupcomm_runtime.join("demo", name="a", key=KEY, folder=tmp_path, listen=place):
                     pass
-        Folder(tmp_path, "a").end()
-        held = Folder(tmp_path, "a")
+        Folder(tmp_path, "demo", "a").end()
+        held = Folder(tmp_path, "demo", "a")
         with pytest.raises(NameTakenError, match=r"the name 'a' is taken in .*: process \d+ holds it"):
-            Folder(tmp_path, "a")
+            Folder(tmp_path, "demo", "a")
         held.end()
 
     run(test())
@@ -271,6 +276,7 @@ def test_a_name_that_is_heard_is_refused(tmp_path: Path) -> None:
         (Settings(heartbeat=2_000, patience=10_000), "do not fit"),
         (Settings(datagram=100), "a datagram has 1024 to 65000 bytes"),
         (Settings(unstable=0), "one message at least"),
+        (Settings(event_bytes=65_535), "unstable_bytes=33554432 and event_bytes=65535: each has 65536"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(tmp_path: Path, settings: Settings, text: str) -> None:

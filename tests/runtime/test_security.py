@@ -25,7 +25,7 @@ from groupcomm_runtime.doubts import READINGS, Doubts
 from groupcomm_runtime.frames import Frame, Refusal, Seal
 from groupcomm_runtime.layers import LAYERS
 from groupcomm_runtime.transports import Tcp
-from tests.runtime.conversing import FAST, KEY, OTHER, messages, run
+from tests.runtime.conversing import FAST, KEY, OTHER, messages, of_demo, run
 
 join = groupcomm_runtime.join
 HERE = ("127.0.0.1", 7801)
@@ -67,7 +67,8 @@ def test_links_and_pipes_that_another_has_put_there_are_not_written_and_not_wait
     precious.write_text("precious")
     folder = tmp_path / "group"
     folder.mkdir()
-    lock = folder / "a.lock"
+    own = of_demo(folder)
+    lock = own / "a.lock"
     makes: tuple[Callable[[], None], ...] = (
         lambda: lock.symlink_to(precious),
         lambda: lock.hardlink_to(precious),
@@ -76,27 +77,31 @@ def test_links_and_pipes_that_another_has_put_there_are_not_written_and_not_wait
     for make in makes:
         make()
         with pytest.raises(BadInputError):
-            Folder(folder, "a")
+            Folder(folder, "demo", "a")
         lock.unlink()
-    aside = folder / ".a.aside"
+    aside = own / ".a.aside"
     makes = (lambda: aside.symlink_to(precious), lambda: os.mkfifo(aside))
     for make in makes:
         make()
-        a = Folder(folder, "a")
+        a = Folder(folder, "demo", "a")
         a.begin(HERE)
         a.write("a#1")
         assert HERE == a.place("a#1")
         a.end()
-    (folder / "b#1.member").symlink_to(precious)
+    (own / "b#1.member").symlink_to(precious)
     assert "precious" == precious.read_text()
-    assert Folder(folder, "c").place("b#1") is None
+    assert Folder(folder, "demo", "c").place("b#1") is None
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o1777])
 def test_a_folder_in_which_others_write_is_refused(tmp_path: Path, mode: int) -> None:
     tmp_path.chmod(mode)
     with pytest.raises(BadInputError, match=r"other users can write in the folder .*chmod go-w"):
-        Folder(tmp_path, "a")
+        Folder(tmp_path, "demo", "a")
+    tmp_path.chmod(0o700)
+    of_demo(tmp_path).chmod(mode)
+    with pytest.raises(BadInputError, match=r"other users can write in the folder .*demo\.group"):
+        Folder(tmp_path, "demo", "a")
 
 
 def test_a_folder_of_another_user_and_a_link_of_his_are_refused(
@@ -105,7 +110,7 @@ def test_a_folder_of_another_user_and_a_link_of_his_are_refused(
     own = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: own + 1)
     with pytest.raises(BadInputError, match=f"is of the user {own}, and not of {own + 1}"):
-        Folder(tmp_path, "a")
+        Folder(tmp_path, "demo", "a")
 
 
 def test_what_a_group_writes_is_of_its_user_alone(tmp_path: Path) -> None:
@@ -114,17 +119,20 @@ def test_what_a_group_writes_is_of_its_user_alone(tmp_path: Path) -> None:
     async def test() -> None:
         async with join("demo", name="a", key=KEY, folder=folder, log=logs, settings=FAST) as a:
             await a.send(b"x")
-            modes = {each.name.partition("#")[0]: each.stat().st_mode & 0o777 for each in folder.iterdir()}
+            modes = {
+                each.name.partition("#")[0]: each.stat().st_mode & 0o777 for each in of_demo(folder).iterdir()
+            }
             assert {"a.lock": 0o600, "a": 0o600} == modes
             assert [0o600] == [each.stat().st_mode & 0o777 for each in logs.iterdir()]
 
     run(test())
-    assert [0o700, 0o700] == [each.stat().st_mode & 0o777 for each in (folder, logs)]
+    for each in (folder, folder / "demo.group", logs):
+        assert 0o700 == each.stat().st_mode & 0o777
 
 
 def test_a_lock_that_another_process_holds_names_that_process(tmp_path: Path) -> None:
     """It writes no number of its own there, and has opened the file to read alone."""
-    lock = tmp_path / "a.lock"
+    lock = of_demo(tmp_path) / "a.lock"
     lock.write_text("1")
     lines = (
         "import fcntl, sys",
@@ -139,9 +147,9 @@ def test_a_lock_that_another_process_holds_names_that_process(tmp_path: Path) ->
         assert holder.stdout is not None
         holder.stdout.readline()
         with pytest.raises(NameTakenError, match=rf"process {holder.pid} holds it|does not name holds it"):
-            Folder(tmp_path, "a")
+            Folder(tmp_path, "demo", "a")
         holder.communicate(b"")
-    Folder(tmp_path, "a").end()
+    Folder(tmp_path, "demo", "a").end()
     assert 0o600 == lock.stat().st_mode & 0o777, "so that others cannot open it"
 
 
@@ -154,7 +162,7 @@ def test_a_lock_that_another_process_holds_names_that_process(tmp_path: Path) ->
     ],
 )
 def test_a_foreign_record_takes_nothing_from_a_group(tmp_path: Path, name: bytes, text: str) -> None:
-    write = (tmp_path / os.fsdecode(name)).write_text
+    write = (of_demo(tmp_path) / os.fsdecode(name)).write_text
 
     async def test() -> None:
         async with (
@@ -176,8 +184,8 @@ def test_a_foreign_record_takes_nothing_from_a_group(tmp_path: Path, name: bytes
 
 def test_records_beyond_a_bound_are_counted_and_come_another_time(tmp_path: Path) -> None:
     for number in range(1_200):
-        (tmp_path / f"x#{number}.member").write_text(RECORD)
-    a = Folder(tmp_path, "a")
+        (of_demo(tmp_path) / f"x#{number}.member").write_text(RECORD)
+    a = Folder(tmp_path, "demo", "a")
     seen: set[str] = set()
     for turn in range(1, 21):
         found = a.read().found
@@ -339,7 +347,7 @@ def test_forged_refusals_keep_nobody_out_of_a_group_that_stands(tmp_path: Path) 
                 await both(a, b)
                 for number in range(3):
                     record = {"host": rogue.place[0], "port": rogue.place[1]}
-                    (tmp_path / f"!#{number}.member").write_text(json.dumps(record))
+                    (of_demo(tmp_path) / f"!#{number}.member").write_text(json.dumps(record))
                     async with join("demo", name=f"c{number}", key=KEY, folder=tmp_path, settings=FAST) as c:
                         await both(a, b, c)
             assert 0 < rogue.count
@@ -508,14 +516,14 @@ def test_an_address_has_a_length(name: str) -> None:
 def test_what_is_remembered_of_others_does_not_grow_with_their_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """With a bound of 256 incarnations; `make strangers` has 100,000, and the bound that is used."""
-    monkeypatch.setattr(member, "_MOST_HEARD", 256)
-    came = asyncio.run(strangers.incarnations(2_000))
+    """With a bound of 1,024, which is reached. `make strangers` has 100,000 incarnations, and the bound in use."""
+    monkeypatch.setattr(member, "MOST_HEARD", 1_024)
+    came = asyncio.run(strangers.incarnations(3_000))
     assert {} == came.findings
-    assert 2_000 == came.sent
-    assert 128 < came.tables["known numbers"] < 1_000
+    assert 3_000 == came.sent
+    assert 1_024 < came.tables["known numbers"] < 2_048
     for name in ("places", "unanswered", "fragments", "clocks"):
-        assert came.tables[f"known {name}"] < 1_000, name
+        assert came.tables[f"known {name}"] < 2_048, name
 
 
 # Keys

@@ -22,11 +22,22 @@ from groupcomm_runtime import BadInputError, EndedError, Group, Message, NoState
 from tests.runtime.conversing import FAST, KEY, run
 
 
+class CountingSocket(LossySocket):
+    """A socket that counts the bytes that it sends."""
+
+    octets = 0
+
+    def sendto(self, data: bytes, place: Any) -> int:  # type: ignore[override]  # noqa: ANN401 - of the system
+        """Send a datagram."""
+        self.octets += len(data)
+        return super().sendto(data, place)
+
+
 class Member:
     """A member whose state is the messages that it has taken, in their order. `takes`: its application runs."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.socket, self.state = name, LossySocket(), list[str]()
+        self.name, self.socket, self.state = name, CountingSocket(), list[str]()
         self.fails: list[Callable[[], Any]] = []
         self.lacks: list[NoState] = []
         self.dropped: list[StateDropped] = []

@@ -3,7 +3,7 @@
 import sys
 from functools import partial
 from types import SimpleNamespace
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, cast
 
 import pytest
 from attrs import evolve, frozen
@@ -108,12 +108,9 @@ def step(_config: object, state: State, event: Event) -> tuple[State, tuple[obje
             return after, ()
 
 
-SEALING = Layer.of(sys.modules[__name__], None)
+HERE: Any = sys.modules[__name__]
+SEALING = Layer.of(HERE, None)
 ORDERING = Layer.of(sequencer, sequencer.Config())
-
-
-def state_of(stack: Stack, state: Any, layer: str) -> Any:  # noqa: ANN401 - of any layer
-    return state.layers[[each.name for each in stack.layers].index(layer)]
 
 
 def joined(stack: Stack, member: str = "A") -> Any:  # noqa: ANN401 - a stack's state
@@ -128,8 +125,8 @@ def both() -> Stack:
 def test_a_view_is_heard_by_every_layer_and_goes_on_to_the_application() -> None:
     stack = both()
     state, effects = stack.step(None, stack.start("A"), Raised(ViewInstalled(AB), (DIGEST,)))
-    assert AB == state_of(stack, state, "sequencer").view
-    assert (Installed(AB, DIGEST),) == state_of(stack, state, SEALING.name).seen
+    assert AB == stack.of(sequencer, state).view
+    assert (Installed(AB, DIGEST),) == stack.of(HERE, state).seen
     assert (PassUp(ViewInstalled(AB)),) == effects
 
 
@@ -141,8 +138,8 @@ def test_a_merged_view_is_a_view_to_who_knows_no_more() -> None:
     event = Raised(MergeViewInstalled(AB, frozenset({AB.id})), (DIGEST,))
     assert (Digest,) == stack.takes(event)
     state, effects = stack.step(None, stack.start("A"), event)
-    assert {AB} == {state_of(stack, state, each).view for each in ("sequencer", "flush")}
-    assert (Installed(AB, DIGEST),) == state_of(stack, state, SEALING.name).seen
+    assert {AB} == {stack.of(sequencer, state).view, stack.of(flush, state).view}
+    assert (Installed(AB, DIGEST),) == stack.of(HERE, state).seen
     assert (PassUp(event.event),) == effects
 
 
@@ -184,8 +181,8 @@ def test_a_view_that_is_passed_down_is_heard_lowest_first_with_what_is_told_then
     assert () == stack.takes(event)
     state, effects = stack.step(None, stack.start("A"), event)
     assert (event.request,) == effects
-    assert AB == state_of(stack, state, "sequencer").view
-    assert (Installed(AB, told(1)),) == state_of(stack, state, SEALING.name).seen
+    assert AB == stack.of(sequencer, state).view
+    assert (Installed(AB, told(1)),) == stack.of(HERE, state).seen
 
 
 def test_what_is_below_is_read_when_the_layer_takes_its_event() -> None:
@@ -194,7 +191,7 @@ def test_what_is_below_is_read_when_the_layer_takes_its_event() -> None:
     state = stack.start("A")
     for view in (AB, View(ViewId(2, "A"), ("A", "B"))):
         state, _ = stack.step(None, state, Raised(ViewInstalled(view), (DIGEST,)))
-    assert [told(1), told(2)] == [event.digest for event in state_of(stack, state, SEALING.name).seen]
+    assert [told(1), told(2)] == [event.digest for event in stack.of(HERE, state).seen]
 
 
 def test_what_no_layer_beneath_tells_has_to_come_when_a_view_is_passed_down() -> None:
@@ -274,7 +271,7 @@ def test_an_event_that_no_layer_knows_passes() -> None:
 def test_a_timer_fires_in_the_layer_that_set_it() -> None:
     stack = both()
     state, _ = stack.step(None, joined(stack), Fired(f"{SEALING.name}/break_retry"))
-    assert BreakRetryTimeout() == state_of(stack, state, SEALING.name).seen[-1]
+    assert BreakRetryTimeout() == stack.of(HERE, state).seen[-1]
     stray = Fired("sequencer/break_retry")
     is_refused(
         partial(stack.step, None),
@@ -291,7 +288,7 @@ def test_the_number_in_a_timer_s_name_comes_with_its_event() -> None:
     event = Fired(f"{SEALING.name}/round/12", (frozenset({"wax"}),))
     assert (frozenset,) == stack.takes(event)
     state, _ = stack.step(None, joined(stack), event)
-    assert RoundTimeout(12, frozenset({"wax"})) == state_of(stack, state, SEALING.name).seen[-1]
+    assert RoundTimeout(12, frozenset({"wax"})) == stack.of(HERE, state).seen[-1]
 
 
 @pytest.mark.parametrize("timer", ["round", "round/", "round/x", "round/1/2", "break_retry/1", "seal/1"])
@@ -309,8 +306,8 @@ def test_a_refused_event_changes_nothing_in_any_layer() -> None:
     reason = f"{SEALING.name}: the seal is broken"
     is_refused(partial(stack.step, None), before, event, LocalProtocolError, reason)
     assert (0, ()) == (
-        state_of(stack, before, "sequencer").seqno,
-        state_of(stack, before, "sequencer").forward_table,
+        stack.of(sequencer, before).seqno,
+        stack.of(sequencer, before).forward_table,
     )
     _, effects = stack.step(None, before, Called(Multicast(Payload("hello"))))
     assert (
@@ -335,10 +332,10 @@ def test_a_view_is_no_merge_to_a_layer_that_knows_both() -> None:
     layer = counting(Event=MergeInstalled | Installed)
     stack = Stack((layer,), GROUND)
     views = ViewInstalled(AB), MergeViewInstalled(AB, frozenset())
-    heard = []
+    heard: list[object] = []
     for view in views:
         state, _ = stack.step(None, stack.start("A"), Raised(view, (DIGEST,)))
-        heard += state_of(stack, state, "counting").seen
+        heard += cast("State", state.layers[0]).seen
     assert [Installed(AB, DIGEST), MergeInstalled(AB, frozenset(), DIGEST)] == heard
 
 
@@ -390,6 +387,18 @@ def test_flush_above_sequencer_is_refused() -> None:
     ground = ("ReliableUnicast", "ReliableMulticast", "Network", "Membership", "StopRequests")
     with pytest.raises(StackError, match="sequencer assumes VirtualSynchrony, which nothing below it gives"):
         Stack(above, ground)
+
+
+def test_a_layer_s_state_is_found_by_the_module_of_its_core() -> None:
+    """Also where another core runs in its place, as one that notes each step does."""
+    wrapped = Layer.of(SimpleNamespace(start=start, step=step), None, declared_by=HERE)
+    for sealing in (SEALING, wrapped):
+        stack = Stack((ORDERING, sealing), GROUND)
+        state = stack.start("A")
+        assert sequencer.start("A") == stack.of(sequencer, state)
+        assert start("A") == stack.of(HERE, state)
+    with pytest.raises(StackError, match="flush is no layer of the stack sequencer/test_comp"):
+        stack.of(flush, state)
 
 
 def test_what_a_layer_passes_down_is_given_to_those_beneath_it() -> None:

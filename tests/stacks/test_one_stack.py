@@ -53,10 +53,6 @@ class Member:
         self.stopped_for: list[str] = []
         self.unblocked = 0
 
-    def of(self, layer: str) -> Any:  # noqa: ANN401 - of any layer
-        """The state of a layer."""
-        return self.state.layers[[each.name for each in self.stack.layers].index(layer)]
-
     def does(self, event: Any) -> None:  # noqa: ANN401 - of a stack
         """A step, and what it asks of the network and of the application."""
         self.state, effects = self.stack.step(None, self.state, event)
@@ -156,7 +152,7 @@ def test_what_all_have_delivered_is_purged_in_the_step_that_hears_of_it() -> Non
     a.sends("one")
     for timer in ("stable/stable", "stable/stability") * 2:
         network.fires(timer)
-    windows = [member.of("reliable_multicast").windows for member in (a, b)]
+    windows = [member.stack.of(reliable_multicast, member.state).windows for member in (a, b)]
     assert windows[0] == windows[1]
     assert all(window.purged == window.delivered for window in windows[0].values())
     assert 0 == windows[0]["A"].delivered

@@ -148,9 +148,16 @@ def check(
         if old:
             typer.echo(
                 f"STALE {manifest.protocol}: recorded from another specification or never: {', '.join(old)} "
-                f"(groupcomm check {manifest.protocol} --tier deep --record runs and records them)",
+                "(this run is none the worse; before a release, "
+                f"groupcomm check {manifest.protocol} --tier deep --record runs and records them)",
                 err=as_json,
             )
+    if kept := sum(each.cached for each in checked):
+        typer.echo(
+            f"{kept:,} of {len(checked):,} results are those of earlier runs of TLC, with the same "
+            "specification, model, engine and jar: check --fresh takes none",
+            err=as_json,
+        )
     if as_json:
         typer.echo(json.dumps(documents, indent=2))
     raise typer.Exit(verdict(ok=ok))

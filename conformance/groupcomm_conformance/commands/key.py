@@ -8,9 +8,19 @@ import typer
 from groupcomm_conformance.files.errors import PathError, reason
 from groupcomm_runtime.keys import new_key, write_key
 
+from .exits import EPILOG
+
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make keys for groups that run.")
+app = typer.Typer(
+    name="key",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Make keys for groups that run.",
+)
 
 
 @app.callback()

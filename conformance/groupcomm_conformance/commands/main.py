@@ -13,47 +13,69 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from functools import wraps
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from groupcomm_conformance.documents import errata
 from groupcomm_conformance.files.errors import FileError, PathError, reason
-from groupcomm_conformance.models.manifest import UnknownNameError
-from groupcomm_conformance.models.selecting import NothingToJudge
-from groupcomm_conformance.ports.adapter import AdapterError
-from groupcomm_conformance.protocols.codec import MappingError
-from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed, TLCError
-from groupcomm_field.jgroups.jvm import JvmError
-from groupcomm_spark.pipeline.errors import NotContained, PipelineError
 
-from . import (
-    accept,
-    check,
-    conform,
-    demo,
-    documents,
-    jgroups,
-    key,
-    listing,
-    mutants,
-    pipeline,
-    prove,
-    report,
-    scenario,
-    simulate,
-    torture,
-    vectors,
-)
 from .exits import EPILOG, ExitCode
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "app", "main"]
+
+COMMANDS: Final = {
+    "list": "listing.command",
+    "check": "check.check",
+    "explain": "check.explain",
+    "conform": "conform.command",
+    "mutants": "mutants.command",
+    "prove": "prove.command",
+    "scenario": "scenario.command",
+    "demo": "demo.command",
+    "simulate": "simulate.command",
+    "accept": "accept.command",
+    "torture": "torture.command",
+    "jgroups": "jgroups.command",
+    "report": "report.command",
+    "errata": "documents.write_errata",
+    "requirements": "documents.write_requirements",
+    "stack": "documents.write_stack",
+    "guarantees": "documents.write_guarantees",
+    "vectors": "vectors.command",
+    "pipeline": "pipeline.command",
+    "key": "key.app",
+}
+"""The commands, and where each is defined: in which module of this room, and by which name."""
+
+
+class _Imported(TyperGroup):
+    """Imports a command when it is used: to import all takes as long as most commands."""
+
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - Typer's
+        super().__init__(**attributes)
+        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment] # names alone: what is listed, and may be meant
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - Typer has no public names for them
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(".")
+        found = getattr(import_module(f"{__package__}.{module}"), name)
+        if isinstance(found, typer.Typer):
+            return get_command(found)
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        alone.command(name=cmd_name, epilog=EPILOG)(_until_nobody_reads(found))
+        return get_command(alone)
+
 
 app = typer.Typer(
     name="groupcomm",
+    cls=_Imported,
     help="Check group-communication protocols against their specifications.",
     epilog=EPILOG,
     no_args_is_help=True,
@@ -104,47 +126,34 @@ def _until_nobody_reads(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for _name, _command in (
-    ("list", listing.command),
-    ("check", check.check),
-    ("explain", check.explain),
-    ("conform", conform.command),
-    ("mutants", mutants.command),
-    ("prove", prove.command),
-    ("scenario", scenario.command),
-    ("demo", demo.command),
-    ("simulate", simulate.command),
-    ("accept", accept.command),
-    ("torture", torture.command),
-    ("jgroups", jgroups.command),
-    ("report", report.command),
-    ("errata", documents.write_errata),
-    ("requirements", documents.write_requirements),
-    ("stack", documents.write_stack),
-    ("guarantees", documents.write_guarantees),
-    ("vectors", vectors.command),
-    ("pipeline", pipeline.command),
-):
-    app.command(name=_name, epilog=EPILOG)(_until_nobody_reads(_command))
-app.add_typer(key.app, name="key", epilog=EPILOG)
-
-
 # Running
 
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
-_CODES: Final = (  # the first that fits
-    ((errata.Unproved, NotContained), ExitCode.DIFFERS),
-    (NothingToJudge, ExitCode.NOTHING),
-    (
-        (FileError, PathError, UnknownNameError, MappingError, ParseFailed, ConfigFailed),
-        ExitCode.BAD_INPUT,
-    ),
-    ((TLCError, PipelineError, MemoryError, AdapterError, JvmError), ExitCode.TOOL_FAILED),
-    ((FileNotFoundError, IsADirectoryError, NotADirectoryError), ExitCode.BAD_INPUT),
-    (OSError, ExitCode.TOOL_FAILED),
-)
-"""Exit codes of errors."""
+
+def _codes() -> tuple[tuple[type[Exception] | tuple[type[Exception], ...], ExitCode], ...]:
+    """Give the exit codes of errors: the first that fits. Their modules are imported when an error came."""
+    from groupcomm_conformance.documents.errata import Unproved  # noqa: PLC0415
+    from groupcomm_conformance.models.manifest import UnknownNameError  # noqa: PLC0415
+    from groupcomm_conformance.models.selecting import NothingToJudge  # noqa: PLC0415
+    from groupcomm_conformance.ports.adapter import AdapterError  # noqa: PLC0415
+    from groupcomm_conformance.protocols.codec import MappingError  # noqa: PLC0415
+    from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed, TLCError  # noqa: PLC0415
+    from groupcomm_field.jgroups.jvm import JvmError  # noqa: PLC0415
+    from groupcomm_spark.pipeline.errors import NotContained, PipelineError  # noqa: PLC0415
+
+    return (
+        ((Unproved, NotContained), ExitCode.DIFFERS),
+        (NothingToJudge, ExitCode.NOTHING),
+        (
+            (FileError, PathError, UnknownNameError, MappingError, ParseFailed, ConfigFailed),
+            ExitCode.BAD_INPUT,
+        ),
+        ((TLCError, PipelineError, MemoryError, AdapterError, JvmError), ExitCode.TOOL_FAILED),
+        ((FileNotFoundError, IsADirectoryError, NotADirectoryError), ExitCode.BAD_INPUT),
+        (OSError, ExitCode.TOOL_FAILED),
+    )
+
 
 TRACEBACK: Final = "GROUPCOMM_TRACEBACK"
 """The environment variable that has an internal error print its traceback."""
@@ -183,7 +192,7 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _failed(error: Exception) -> ExitCode:
-    code = next((code for kinds, code in _CODES if isinstance(error, kinds)), ExitCode.INTERNAL)
+    code = next((code for kinds, code in _codes() if isinstance(error, kinds)), ExitCode.INTERNAL)
     _complain(_internal(error) if code is ExitCode.INTERNAL else _text(error))
     return code
 

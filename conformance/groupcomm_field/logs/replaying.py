@@ -29,10 +29,7 @@ from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical
 from groupcomm_runtime.layers import (
     BEAT,
     DISCOVER,
-    FINDING,
     LAYERS,
-    MERGING,
-    UNICASTS,
     configs,
     event_of,
     stack_of,
@@ -294,9 +291,7 @@ class _Run:
                 expected = f"{sender} {number}"
             case ("fired", str(timer), *_):
                 self._fires(timer)
-                finding = self._state.layers[FINDING]
-                assert isinstance(finding, file_ping.State)  # noqa: S101 - it is its place
-                found = {self._life.member, *finding.coordinators}
+                found = {self._life.member, *self._stack.of(file_ping, self._state).coordinators}
                 if timer == DISCOVER and not found.issuperset(values[2] if values[2:] else ()):
                     raise _NotSoError("merging gets coordinators that FILE_PING has not found")
                 expected = "timer"
@@ -348,9 +343,7 @@ class _Run:
 
     def _beats(self, timer: str, around: list[object]) -> None:
         self._fires(timer)
-        merging, unicasts = self._state.layers[MERGING], self._state.layers[UNICASTS]
-        assert isinstance(merging, merge_gms.State)  # noqa: S101 - it is its place
-        assert isinstance(unicasts, unicast.State)  # noqa: S101 - and this is its
+        merging, unicasts = self._stack.of(merge_gms, self._state), self._stack.of(unicast, self._state)
         if around != [sorted(each) for each in (merging.watched, merging.suspected, unicasts.sought)]:
             raise _NotSoError("HEARTBEAT hears of others than GMS watches and suspects, and UNICAST seeks")
 

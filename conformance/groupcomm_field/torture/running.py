@@ -19,11 +19,11 @@ from groupcomm.events import Deliver, ViewInstalled
 from groupcomm.view import Address, name_and_life
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import Life, replayed
-from groupcomm_runtime.discovery import Place
+from groupcomm_runtime.discovery import Place, folder_of
 from groupcomm_runtime.transfer import messages_of
 
 from .garbage import flood, random_bytes
-from .member import DISK_FULL, LOOPBACK
+from .member import DISK_FULL, GROUP, LOOPBACK
 from .namespaces import Namespaces
 from .network import CALM
 from .plan import NETWORK, Fault, Round, drawn
@@ -380,7 +380,7 @@ class _Running:
 
     def _files(self, name: str) -> None:
         """Break a record, remove another record, add a foreign record and a folder of such a name."""
-        folder = self._folder / "group"
+        folder = self._folder / "group" / folder_of(GROUP)
         records = sorted(each for each in folder.glob("*.member") if each.is_file())
         for each in records:
             if name_and_life(each.stem)[0] == name:
