@@ -35,13 +35,16 @@ class Application:
 
 
 def lies(group: Group) -> list[Multicast[Any] | Send[Any]]:
-    """Messages that are no part of the state, or of one that no member asked for."""
+    """Messages that are no part of the state, or of one that no member asked for.
+
+    A message that a layer refuses as a mistake of its sender is not among them: it holds up what follows it.
+    """
     view = group.view or ViewId(1, "x")
     seen = state_transfer.Seen(((view.creator, 2**62),))
     parts = [
         state_transfer.Part(attempt, number, Payload(b"a lie"), last, seen, declared=False)
         for attempt in (-1, 0, 1, 2, 2**62)
-        for number in (-1, 0, 1, 2)
+        for number in (1, 2)
         for last in (False, True)
     ]
     answers = [state_transfer.Credit(1, 2**62), state_transfer.Cannot(1), state_transfer.Cannot(-1)]
@@ -50,8 +53,7 @@ def lies(group: Group) -> list[Multicast[Any] | Send[Any]]:
     casts = [
         state_transfer.Tell(other, best),
         state_transfer.Tell(view, state_transfer.Standing(-5, (), declared=True)),
-        state_transfer.Ask(group.address, -5),
-        state_transfer.App(-5, Payload(b"")),
+        state_transfer.Ask(view.creator, -5),
         state_transfer.App(1, Payload(b"\xff")),
     ]
     return [
@@ -97,7 +99,7 @@ def test_lies_about_states_reach_no_application(tmp_path: Path) -> None:
                 async def lie() -> None:
                     while b.view is not None:
                         member.multicast(of_application(0, b"lie"))
-                        await asyncio.sleep(0.002)
+                        await asyncio.sleep(0.01)
 
                 lying = tasks.create_task(lie())
                 async with join("demo", name="c", state=comes, **options) as c:

@@ -461,3 +461,49 @@ def test_a_joiner_gets_the_state_while_another_member_comes_and_goes_each_second
         await holder.leave()
 
     run(test())
+
+
+def test_a_member_without_a_state_is_a_stranger_to_members_with_one(tmp_path: Path) -> None:
+    async def test() -> None:
+        holder = Member("a")
+        await holder.join(tmp_path)
+        with pytest.raises(BadInputError, match="another majority= or state=: give the same"):
+            async with groupcomm_runtime.join(
+                "demo", name="b", key=KEY, folder=tmp_path / "members", settings=FAST
+            ):
+                pass
+        await holder.leave()
+
+    run(test())
+
+
+def test_an_incarnation_that_waited_for_a_state_is_not_followed_by_one_that_founds_a_group(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The joiner is refused before it has the state, and the holder is gone: it has none to found a group with."""
+
+    async def test() -> None:
+        holder, joiner = Member("a"), Member("j")
+        await holder.join(tmp_path)
+        holder.takes.clear()
+        await joiner.join(tmp_path)
+        await until(lambda: holder.sees(holder, joiner))
+        first = joiner.group.address
+        holder.deaf(joiner)
+        joiner.deaf(holder)
+        joiner.group._member.close("failed")  # noqa: SLF001 - as if it was refused
+        joiner.group.ended(None)
+        assert first != joiner.group.address
+        await until(lambda: bool(joiner.lacks))
+        assert () == joiner.group.members
+        holder.takes.set()
+        holder.deaf()
+        joiner.deaf()
+        assert await joiner.has_state(60)
+        assert joiner.sees(holder, joiner)
+        for each in (joiner, holder):
+            await each.leave()
+
+    with caplog.at_level(logging.WARNING, logger="groupcomm_runtime"):
+        run(test())
+    assert any("it founds no group" in why for why in told(caplog, "no state yet", "j"))
