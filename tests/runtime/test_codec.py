@@ -23,6 +23,7 @@ from groupcomm import (
 )
 from groupcomm.digest import EMPTY_VECTOR
 from groupcomm.effects import Datagram
+from groupcomm.events import Payload
 from groupcomm.gms import Lives
 from groupcomm.stack import APPLICATION, Tagged
 from groupcomm.view import ViewId
@@ -55,9 +56,9 @@ def with_bytes(message: object) -> object:
         return Tagged(APPLICATION, repr(message.message).encode())
     inner: Any = message.message
     if isinstance(inner, state_transfer.App):
-        return Tagged(message.layer, evolve(inner, payload=repr(inner.payload).encode()))
+        return Tagged(message.layer, evolve(inner, payload=Payload(repr(inner.payload).encode())))
     if isinstance(inner, state_transfer.Part):
-        return Tagged(message.layer, evolve(inner, data=repr(inner.data).encode()))
+        return Tagged(message.layer, evolve(inner, data=Payload(repr(inner.data).encode())))
     payload = getattr(inner, "payload", None)
     if payload is not None or isinstance(inner, sequencer.Plain):
         held = with_bytes(payload) if isinstance(payload, Tagged) else repr(payload).encode()

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from random import choice
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import groupcomm_runtime
 from groupcomm import state_transfer
@@ -66,7 +66,9 @@ def lying_stack(stack: Stack, lie: Callable[[], list[Multicast[Any] | Send[Any]]
     """The same stack, with a STATE_TRANSFER that tells lies in the place of the message b"lie"."""
 
     def step(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401 - of the core
-        if isinstance(event, state_transfer.SendRequested) and messages_of(bytes(event.payload)) == [b"lie"]:
+        if isinstance(event, state_transfer.SendRequested) and messages_of(cast("bytes", event.payload)) == [
+            b"lie"
+        ]:
             return state, (choice(lie()),)  # noqa: S311 - no secret
         return state_transfer.step(config, state, event)
 
