@@ -166,6 +166,16 @@ class _Drawn:
         return (b"h" if kind[0] == [*LAYERS].index("heartbeat") + 1 else b"m") + pack(value)
 
 
+class _Stateful:
+    """An application with a state that is always the same."""
+
+    def get(self) -> bytes:
+        return b"the state"
+
+    def set(self, state: bytes) -> None:
+        """Take any state."""
+
+
 async def _takes(group: Group, came: Came) -> None:
     """Take all events; an incarnation that ends with an error is a finding."""
     try:
@@ -180,16 +190,17 @@ def _raised(came: Came) -> Any:  # noqa: ANN401 - what asyncio calls
 
 
 async def messages(number: int, seed: int) -> Came:
-    """Send at least `number` hostile messages to members of groups of two."""
-    came, random, seal = Came(), Random(seed), Seal(_KEY, _GROUP)  # noqa: S311 - repeatable, no secret
+    """Send at least `number` hostile messages to members of groups of two, which have a state."""
+    came, random = Came(), Random(seed)  # noqa: S311 - repeatable, no secret
+    seal = Seal(_KEY, _GROUP, "\0state")
     asyncio.get_running_loop().set_exception_handler(_raised(came))
     join = groupcomm_runtime.join
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         while came.sent < number and not came.findings:
             with tempfile.TemporaryDirectory() as folder:
                 async with (
-                    join(_GROUP, name="A", folder=folder, key=_KEY, settings=FAST) as a,
-                    join(_GROUP, name="B", folder=folder, key=_KEY, settings=FAST) as b,
+                    join(_GROUP, name="A", folder=folder, key=_KEY, settings=FAST, state=_Stateful()) as a,
+                    join(_GROUP, name="B", folder=folder, key=_KEY, settings=FAST, state=_Stateful()) as b,
                 ):
                     taking = [asyncio.create_task(_takes(each, came)) for each in (a, b)]
                     here = ("127.0.0.1", 9)

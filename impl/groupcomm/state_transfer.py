@@ -869,6 +869,7 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
     entered = evolve(
         state,
         view=event.view,
+        seen=state.seen.latest(now),
         has=state.has or (alone and state.view == NO_VIEW),
         name=_name_after(state),
         settled=not unsettled,

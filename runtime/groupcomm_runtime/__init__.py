@@ -26,15 +26,14 @@ from .errors import (
     NotDelivered,
 )
 from .frames import LARGEST_MESSAGE
-from .group import Blocked, Event, Group, NewLife, Primary, StateProvider, Unblocked, join
+from .group import Blocked, Event, Group, NewLife, NoState, Primary, StateDropped, Unblocked, join
 from .keys import key_in
 from .settings import FAST, PATIENT, Settings
-from .transfer import LARGEST_STATE, Message, NewView
+from .transfer import Message, NewView, StateProvider
 
 __all__ = [
     "FAST",
     "LARGEST_MESSAGE",
-    "LARGEST_STATE",
     "PATIENT",
     "BadInputError",
     "Blocked",
@@ -48,9 +47,11 @@ __all__ = [
     "NameTakenError",
     "NewLife",
     "NewView",
+    "NoState",
     "NotDelivered",
     "Primary",
     "Settings",
+    "StateDropped",
     "StateProvider",
     "Unblocked",
     "join",

@@ -44,7 +44,7 @@ __all__ = [
     "unpack",
 ]
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Of the form of messages and datagrams."""
 
 LARGEST_INTEGER: Final = 2**62

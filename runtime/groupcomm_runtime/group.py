@@ -8,13 +8,14 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from inspect import iscoroutinefunction
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
-from typing import Any, Final, Protocol, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 import msgspec
 from attrs import evolve, frozen
 
+from groupcomm import state_transfer
 from groupcomm.events import MergeViewInstalled, ViewInstalled
 from groupcomm.view import Address, ViewId, address
 
@@ -36,22 +37,20 @@ from .member import Member
 from .operations import Operations
 from .places import address_of
 from .settings import Settings
-from .transfer import (
-    LARGEST_STATE,
-    Get,
-    Lacks,
-    Message,
-    NewView,
-    Say,
-    Took,
-    Transfer,
-    cannot,
-    of_application,
-    parts,
-)
+from .transfer import Message, NewView, StateProvider, Transfer, messages_of, number_of, of_application
 from .transports import Tcp, Transport, Udp
 
-__all__ = ["Blocked", "Event", "Group", "NewLife", "Primary", "StateProvider", "Unblocked", "join"]
+__all__ = [
+    "Blocked",
+    "Event",
+    "Group",
+    "NewLife",
+    "NoState",
+    "Primary",
+    "StateDropped",
+    "Unblocked",
+    "join",
+]
 
 _WINDOW: Final = 256
 """Messages of this member that are on their way at once; `send` waits before another one."""
@@ -63,9 +62,6 @@ _ROOM: Final = 10_000
 
 `Settings.event_bytes` bounds them likewise.
 """
-
-_PAUSE: Final = 1.0
-"""Seconds after which a provider that failed is asked again, where no other member has the state."""
 
 _REFUSALS: Final = 64  # places and reasons of refusals of which there is a record
 
@@ -101,24 +97,27 @@ class Unblocked:
     """Messages of this member go out again."""
 
 
-Event: TypeAlias = Message | NewView | Primary | NewLife | Blocked | Unblocked
+@frozen
+class NoState:
+    """No member of the view gives this one the state. It asks again; see `Group.declare_state`."""
 
 
-class StateProvider(Protocol):
-    """Holder of the state of an application. All members of a group have one, or none has.
+@frozen
+class StateDropped:
+    """After a merge the state of other members is kept. The state of this one is replaced next.
 
-    Both are called where the application asks for its next event. So it is done with all before.
+    Here the application may note what only its own state has, to multicast it again.
     """
 
-    def get(self) -> bytes:
-        """The state, as up to `LARGEST_STATE` bytes.
 
-        Where it raises, or gives more, the next member that has the state is asked. After the last one, a
-        second later, the first is asked again. The log of the operator has the error.
-        """
+Event: TypeAlias = Message | NewView | Primary | NewLife | NoState | StateDropped | Blocked | Unblocked
 
-    def set(self, state: bytes) -> None:
-        """Take over a state that `get` returned elsewhere. No message that follows has changed it yet."""
+
+@frozen
+class _Took:
+    """The state that came, in parts, is the application's from here on."""
+
+    parts: list[bytes]
 
 
 class Group:
@@ -143,12 +142,17 @@ class Group:
         self._loop = asyncio.get_running_loop()
         self._blocks = blocks
         self._state, self._has_state = state, asyncio.Event()
-        self._begins = True
-        """A group that this process founds begins with the state of its application."""
-        self._hands_over: asyncio.Task[None] | None = None
+        self._founds = True
+        """It may found a group: so far it has joined none, or it had the group's state."""
+        self._declares = False
+        self._transfer: Transfer | None = None
+        self._coming = 0
+        """How many states wait for the application."""
+        self._works: asyncio.Task[None] | None = None
+        """The application's `get` or `set`, in its thread."""
         self._name, self._member_name, self._transport, self._seal = name, member, transport, seal
         self._discovery, self._settings, self._log = discovery, settings, log
-        self._events: deque[Event | Get | Took] = deque()
+        self._events: deque[Event | state_transfer.MarkState | _Took] = deque()
         self._event_bytes = 0
         """The bytes of the messages among them."""
         self._arrived = asyncio.Event()
@@ -162,8 +166,8 @@ class Group:
         self._window = asyncio.Semaphore(_WINDOW)
         self._sent: list[tuple[bytes, asyncio.Future[None]]] = []
         """In this loop turn: they are multicast together."""
-        self._on_their_way: deque[list[asyncio.Future[None]]] = deque()
-        """Of each own multicast that did not come back yet, who waits for it."""
+        self._on_their_way: deque[tuple[int, list[asyncio.Future[None]]]] = deque()
+        """Of each own multicast that did not come back yet, its number and who waits for it."""
         self._members: tuple[Address, ...] = ()
         self._view: ViewId | None = None
         self._formed: ViewId | None = None
@@ -178,19 +182,13 @@ class Group:
     def _begin(self) -> Member:
         """Begin an incarnation: its address was never used."""
         me = address(self._member_name, time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000)
-        self._transfer = Transfer(
-            me,
-            provides=self._state is not None,
-            majority=self._settings.majority,
-            begins=self._begins,
-        )
         self._operations = Operations(self._name, me)
         self._has_state.clear()
         self._numbers = 0
         log = None
         if self._log is not None:
-            log = Log(self._log, self._name, me, configs(self._settings))
-        return Member(
+            log = Log(self._log, self._name, me, configs(self._settings, state=self._state is not None))
+        member = Member(
             me,
             self,
             transport=self._transport,
@@ -198,7 +196,19 @@ class Group:
             discovery=self._discovery,
             settings=self._settings,
             log=log,
+            state=self._state is not None,
+            founds=self._founds,
         )
+        self._transfer = None
+        if self._state is not None:
+            self._transfer = Transfer(
+                self._state,
+                largest=self._settings.largest_state,
+                patience=4 * self._settings.patience,
+                answers=member.answers,
+                record=self._operations.record,
+            )
+        return member
 
     # Used by an application
 
@@ -308,8 +318,8 @@ class Group:
         Another task takes the events meanwhile. Raises EventsWaitError where the state waits among them, and
         no other task takes any for the patience. Raises EndedError where the group is left before.
 
-        If all members that had the state are gone, it waits for one of them. The log of the operator says so:
-        "no state yet". A member that leaves, and founds a group, begins with its own state.
+        If all members that had the state are gone, it waits for one of them. The events say so (`NoState`),
+        and the log of the operator ("no state yet"). See `declare_state`.
         """
         if self._state is None:
             raise BadInputError("a group without state= has no state: give `join` one")
@@ -321,9 +331,31 @@ class Group:
                     await self._has_state.wait()
             except TimeoutError:
                 own = self._taker in {None, asyncio.current_task()}
-                if own and any(isinstance(each, Took) for each in self._events):
+                if own and self._coming:
                     raise EventsWaitError(self._waits_for_itself("has_state")) from None
         self._refuse_if_ended()
+
+    def declare_state(self) -> None:
+        """Declare that the state of this application is the group's, if no member gives one.
+
+        It holds until this member has a state: its own, or that of another. A declared state loses against
+        any other, and of several the most senior member's is kept. Raises BadInputError where this member
+        has the state, and EndedError where the group is left.
+        """
+        if self._state is None:
+            raise BadInputError("a group without state= has no state: give `join` one")
+        self._refuse_other_loop()
+        if self._has_state.is_set() or self._coming:
+            raise BadInputError(
+                "this member has the state of the group: only one that lacks it declares its own"
+            )
+        self._refuse_if_ended()
+        self._declares = True
+        self._declare_if_none()
+
+    def _declare_if_none(self) -> None:
+        if self._declares and self._member.may_declare:
+            self._member.declares()
 
     async def _may_send(self) -> asyncio.Future[None]:
         """Wait for a place in the window. Gives the future by which that message comes back.
@@ -352,20 +384,17 @@ class Group:
         for data, back in sent:
             size += len(data) + 5
             if together and size > _DATAGRAMS * self._settings.datagram:
-                self._multicast(of_application(self._number(), *together), waiting)
+                self._multicast(together, waiting)
                 together, waiting, size = [], [], len(data) + 5
             together.append(data)
             waiting.append(back)
         if together:
-            self._multicast(of_application(self._number(), *together), waiting)
+            self._multicast(together, waiting)
 
-    def _number(self) -> int:
+    def _multicast(self, messages: list[bytes], waiting: list[asyncio.Future[None]]) -> None:
         self._numbers += 1
-        return self._numbers
-
-    def _multicast(self, payload: bytes, waiting: list[asyncio.Future[None]]) -> None:
-        self._on_their_way.append(waiting)
-        self._member.multicast(payload)
+        self._on_their_way.append((self._numbers, waiting))
+        self._member.multicast(of_application(self._numbers, *messages))
 
     def __aiter__(self) -> Self:
         """The events, each once: one task takes them."""
@@ -375,6 +404,10 @@ class Group:
         self._refuse_other_loop()
         self._taker = asyncio.current_task()
         while True:
+            if self._works is not None:
+                await asyncio.wait({self._works})  # a call that is cancelled leaves it to the next
+                works, self._works = self._works, None
+                works.result()
             while not self._events:
                 if self._error is not None:
                     raise EndedError(f"the group has ended: {self._error}") from self._error
@@ -390,46 +423,28 @@ class Group:
                 self.changed()
             if 2 * len(self._events) < _ROOM and 2 * self._event_bytes < self._settings.event_bytes:
                 self._full_recorded = False
-            match event:
-                case Get():
-                    self._gives_state(event)
-                case Took(state):
-                    if state is not None and self._state is not None:
-                        self._state.set(state)
-                    if self._transfer.has:
-                        self._has_state.set()
-                case _:
-                    return event
+            if isinstance(event, state_transfer.MarkState | _Took):
+                self._works = asyncio.create_task(self._gives_or_takes(event))
+            else:
+                return event
 
-    def _gives_state(self, asked: Get) -> None:
-        """Hand the state over to the members that came, or say that the next member that has it shall."""
-        if self._state is None or asked.view != self._view:
-            return  # in the next view all say again who wants it
-        try:
-            state = self._state.get()
-            if type(state) is not bytes or len(state) > LARGEST_STATE:
-                what = (
-                    f"of {len(state)} bytes" if type(state) is bytes else f"that is a {type(state).__name__}"
-                )
-                raise BadInputError(f"`get` gives a state {what}: it is up to {LARGEST_STATE} bytes")
-            payloads, pause = parts(asked.view, state, asked.seen), 0.0
-        except Exception as error:  # noqa: BLE001 - whatever it is, no member ends because another one came
-            self._operations.record("no state given", level=logging.ERROR, error=repr(error))
-            payloads, pause = [cannot(asked.view)], _PAUSE if asked.last else 0.0
+    async def _gives_or_takes(self, event: state_transfer.MarkState | _Took) -> None:
+        if self._transfer is None:
+            return
+        if isinstance(event, state_transfer.MarkState):
+            await self._transfer.mark(event)
+            return
+        await self._transfer.set(event.parts)
+        self._coming -= 1
+        self._knows_state()
 
-        async def hands_over() -> None:
-            await asyncio.sleep(pause)
-            try:
-                for payload in payloads:
-                    if asked.view != self._view:
-                        return
-                    back = await self._may_send()
-                    self._multicast(payload, [back])
-                    await asyncio.shield(back)
-            except (NotDelivered, EndedError):
-                return  # this incarnation has ended; another member hands the state over in the next view
-
-        self._hands_over = asyncio.create_task(hands_over())
+    def _knows_state(self) -> None:
+        """Say whether the application has the state."""
+        if self._members and self._member.has_state and not self._coming:
+            self._has_state.set()
+            self._declares = False
+        elif not self._left.is_set():
+            self._has_state.clear()
 
     # Called by the member (`Application`)
 
@@ -440,11 +455,51 @@ class Group:
         return much and not self._leaving
 
     def delivers(self, sender: Address, data: bytes) -> None:
-        self._happen(self._transfer.delivers(sender, data))
-        if sender == self._member.me and self._on_their_way:
-            for back in self._on_their_way.popleft():
+        self._happen(Message(sender, each) for each in messages_of(data))
+        if sender == self._member.me:
+            self._are_back(number_of(data))
+
+    def _are_back(self, number: int) -> None:
+        """The own multicasts up to a number were delivered, or are in the state that came."""
+        while self._on_their_way and self._on_their_way[0][0] <= number:
+            for back in self._on_their_way.popleft()[1]:
                 if not back.done():
                     back.set_result(None)
+
+    def transfers(self, event: object) -> None:
+        transfer = self._transfer
+        if transfer is None:
+            return
+        match event:
+            case state_transfer.MarkState():
+                transfer.asks(event)
+                self._happen([event])
+            case state_transfer.ReadPart():
+                transfer.read(event)
+            case state_transfer.FreeState():
+                transfer.free(event)
+            case state_transfer.PutPart():
+                transfer.put(event)
+            case state_transfer.StateSet():
+                self._coming += 1
+                self._happen([_Took(transfer.came())])
+            case state_transfer.OwnIsInState(number):
+                self._are_back(number)
+            case state_transfer.StateDropped():
+                self._happen([StateDropped()])
+            case state_transfer.NoState():
+                self._lacks("no member of the view gives it")
+                self._declare_if_none()
+            case _:
+                self._operations.record("state declared")
+        self._knows_state()
+
+    def waits(self) -> None:
+        self._lacks("no member is found, and the former incarnation did not have it: it founds no group")
+
+    def _lacks(self, why: str) -> None:
+        self._operations.record("no state yet", level=logging.WARNING, why=why)
+        self._happen([NoState()])
 
     def installs(self, view: ViewInstalled) -> None:
         merged = view.subgroups if isinstance(view, MergeViewInstalled) else frozenset()
@@ -457,7 +512,8 @@ class Group:
             merged=sorted(map(_named, merged)),
             came=came,
         )
-        self._happen(self._transfer.view(NewView(view.view.id, view.view.members, merged, came)))
+        self._happen([NewView(view.view.id, view.view.members, merged, came)])
+        self._knows_state()
         if self._formed == self._view:  # a member alone forms its view before it is installed
             self._is_primary(self._view)
 
@@ -468,7 +524,6 @@ class Group:
 
     def _is_primary(self, view: ViewId) -> None:
         self._operations.record("primary", view=_named(view))
-        self._transfer.formed = view
         self._happen([Primary(view)])
 
     def suspects(self, member: Address, why: str) -> None:
@@ -482,17 +537,18 @@ class Group:
             level=logging.INFO if error is None else logging.ERROR,
             error=None if error is None else str(error),
         )
-        self._on_their_way.append([back for _, back in self._sent])
-        for back in chain.from_iterable(self._on_their_way):
+        waiting = [back for _, backs in self._on_their_way for back in backs]
+        for back in [*waiting, *(back for _, back in self._sent)]:
             if not back.done():
                 back.set_exception(NotDelivered(f"{self._member.me} has ended before its message came back"))
                 back.exception()  # the caller that waits gets it; no other part need hear of it
         self._on_their_way.clear()
         self._sent.clear()
+        if self._members:
+            self._founds = self._member.has_state
         self._members, self._view, self._formed = (), None, None
         if error is None and not self._leaving:
             self._can_send.clear()
-            self._begins = self._transfer.begins_again
             self._member = self._begin()
             self._happen([NewLife(self._member.me)])
             return
@@ -513,18 +569,11 @@ class Group:
         if self._blocks:
             self._happen([Blocked() if on else Unblocked()])
 
-    def _happen(self, actions: Iterable[Event | Say | Get | Took | Lacks]) -> None:
-        for action in actions:
-            if isinstance(action, Say):
-                self._multicast(action.data, [])  # a lost one is multicast again in another view
-            elif isinstance(action, Lacks):
-                self._operations.record("no state yet", level=logging.WARNING, why=action.why)
-            else:
-                if isinstance(action, Message):
-                    self._event_bytes += len(action.data)
-                self._events.append(action)
-        if not self._transfer.has:
-            self._has_state.clear()
+    def _happen(self, events: Iterable[Event | state_transfer.MarkState | _Took]) -> None:
+        for event in events:
+            if isinstance(event, Message):
+                self._event_bytes += len(event.data)
+            self._events.append(event)
         self._arrived.set()
         if self.full:
             self._is_full()
@@ -556,7 +605,7 @@ class Group:
         if version != VERSION:
             key = "" if certain else ", or another key"
             return f"version {version}{key}, and this is {VERSION}: use one release"
-        return "another majority=: give the same" if certain else "another key: give the same key="
+        return "another majority= or state=: give the same" if certain else "another key: give the same key="
 
     # Coming and going
 
@@ -596,7 +645,7 @@ class Group:
             if self._members and not self._left.is_set():
                 self._multicast_together()
                 # No flush drains the table of a leaver: its messages would go with it (FLAW-128).
-                if waiting := [back for backs in self._on_their_way for back in backs]:
+                if waiting := [back for _, backs in self._on_their_way for back in backs]:
                     await asyncio.wait(waiting, timeout=self._settings.patience)
                 self._member.leave()
                 with suppress(TimeoutError):  # the others suspect this member as soon as it is silent
@@ -604,8 +653,6 @@ class Group:
                         await self._left.wait()
         finally:  # even where this wait is cancelled
             self._member.close("closed")
-            if self._hands_over is not None:
-                self._hands_over.cancel()
             if not self._left.is_set():
                 self.ended(None)
 
@@ -667,7 +714,7 @@ async def join(
     chosen.check()
     try:
         secret = await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key
-        seal = Seal(secret, group, "\0majority" * chosen.majority)
+        seal = Seal(secret, group, "\0majority" * chosen.majority + "\0state" * (state is not None))
         address(name)
         refuse_name(name)
     except ValueError as error:

@@ -6,7 +6,18 @@ from typing import Any, Final
 
 import attrs
 
-from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, stable, unicast
+from groupcomm import (
+    file_ping,
+    flush,
+    gms,
+    heartbeat,
+    merge_gms,
+    nakack,
+    sequencer,
+    stable,
+    state_transfer,
+    unicast,
+)
 from groupcomm.effects import Datagram, Multicast, PassDown
 from groupcomm.events import Payload
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Layer, Raised, Stack
@@ -26,6 +37,7 @@ __all__ = [
 ]
 
 LAYERS: Final[Mapping[str, ModuleType]] = {
+    "state_transfer": state_transfer,
     "sequencer": sequencer,
     "flush": flush,
     "merge_gms": merge_gms,
@@ -35,7 +47,10 @@ LAYERS: Final[Mapping[str, ModuleType]] = {
     "heartbeat": heartbeat,
     "file_ping": file_ping,
 }
-"""Top first; beneath them are a network and a folder. No message passes through the last two."""
+"""Top first; beneath them are a network and a folder. No message passes through the last two.
+
+The first is there for applications with a state alone.
+"""
 
 DISCOVER: Final = "merge_gms/discover"
 """The timer at which discovery reports the coordinators that it hears."""
@@ -45,18 +60,22 @@ BEAT: Final = "heartbeat/beat"
 
 _GROUND: Final = ("Network", "Incarnations", "Folder")
 
+_WINDOW: Final = 4  # parts of a state in transit
+
 _LONGEST: Final = 8  # times the patience: no silence is borne longer
 
 
-def configs(settings: Settings) -> dict[str, Any]:
+def configs(settings: Settings, *, state: bool = False) -> dict[str, Any]:
     """The configuration of each layer, by the patience of the failure detector.
 
+    `state`: the application has a state. STATE_TRANSFER counts messages, and parts of some 65,000 bytes.
     A silent member is suspected before a merge is given up, and a message is sent again before that. A record
     that was removed is written again before its member is suspected.
     """
     ms = round(settings.patience * 1_000)
     beats = round(settings.patience / settings.heartbeat)
-    return {
+    above = {"state_transfer": state_transfer.Config(window=_WINDOW, max_held=settings.held, ask_time=ms)}
+    return (above if state else {}) | {
         "sequencer": sequencer.Config(majority=settings.majority),
         "flush": flush.Config(),
         "merge_gms": merge_gms.Config(
@@ -80,7 +99,8 @@ def configs(settings: Settings) -> dict[str, Any]:
 
 def stack_of(chosen: Mapping[str, Any]) -> Stack:
     """The stack with these configurations, one a layer."""
-    return Stack(tuple(Layer.of(module, chosen[name]) for name, module in LAYERS.items()), _GROUND)
+    layers = (Layer.of(module, chosen[name]) for name, module in LAYERS.items() if name in chosen)
+    return Stack(tuple(layers), _GROUND)
 
 
 def written(effect: Effect, codec: Codec) -> list[Any]:
@@ -110,6 +130,12 @@ def written_event(event: Event, data: bytes) -> tuple[Any, ...]:
             return "beat", timer, *map(sorted, attrs.astuple(around))
         case Called(Multicast(payload)):
             return "multicast", payload
+        case Called(PassDown(state_transfer.PartRead(to, attempt, number, part, last))):
+            return "part", to, attempt, number, part, last
+        case Called(PassDown(state_transfer.PartFailed(to, attempt))):
+            return "no part", to, attempt
+        case Called(PassDown(state_transfer.DeclareRequested())):
+            return ("declare",)
         case Called(PassDown(flush.BlockReturned())):
             return ("returned",)
         case Called(PassDown(file_ping.ConnectRequested())):
@@ -144,6 +170,13 @@ def event_of(values: Any, codec: Codec) -> Event:  # noqa: ANN401 - anything tha
             return Fired(timer, (around,))
         case ["multicast", bytes(payload)]:
             return Called(Multicast(Payload(payload)))
+        case ["part", str(to), int(attempt), int(number), bytes(part), bool(last)]:
+            read = state_transfer.PartRead(to, attempt, number, Payload(part), last)
+            return Called(PassDown(read))
+        case ["no part", str(to), int(attempt)]:
+            return Called(PassDown(state_transfer.PartFailed(to, attempt)))
+        case ["declare"]:
+            return Called(PassDown(state_transfer.DeclareRequested()))
         case ["returned"]:
             return Called(PassDown(flush.BlockReturned()))
         case ["connect"]:

@@ -15,7 +15,7 @@ from typing import Final, Protocol, cast
 
 from attrs import define, field
 
-from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, unicast
+from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, SilenceReported, Suspected, ViewInstalled
@@ -57,6 +57,18 @@ _HEARS: Final = 3  # heartbeats, in which all at the places of a list are heard,
 _COUNTED: Final = {
     (name, what): f"{name} {what}" for name in LAYERS for what in ("sent", "received", "timers")
 }
+_TRANSFERS: Final = (
+    state_transfer.MarkState,
+    state_transfer.ReadPart,
+    state_transfer.FreeState,
+    state_transfer.PutPart,
+    state_transfer.StateSet,
+    state_transfer.OwnIsInState,
+    state_transfer.StateDropped,
+    state_transfer.NoState,
+    state_transfer.StateDeclared,
+)
+"""What STATE_TRANSFER asks of an application, or tells it."""
 _FOLLOW_THE_NETWORK: Final = ("unicast/", "nakack/request")
 """Timers of what is sent again: they never fire before an answer can be there."""
 
@@ -77,6 +89,12 @@ class Application(Protocol):
     def formed(self, view: ViewId) -> None:
         """Messages are ordered in this view, which may be the next to be installed. Only with `majority`."""
 
+    def transfers(self, event: object) -> None:
+        """What STATE_TRANSFER asks of the application, or tells it: one of its effects."""
+
+    def waits(self) -> None:
+        """No group is found, and this incarnation may not found one."""
+
     def suspects(self, member: Address, why: str) -> None:
         """The failure detector suspects a member."""
 
@@ -94,7 +112,10 @@ class Application(Protocol):
 
 
 class Member:
-    """An incarnation with the address `me`, on a transport. `log`: the file of its steps, if any."""
+    """An incarnation with the address `me`, on a transport. `log`: the file of its steps, if any.
+
+    `state`: its application has a state. `founds`: it may found a group.
+    """
 
     def __init__(
         self,
@@ -106,17 +127,22 @@ class Member:
         discovery: Discovery,
         settings: Settings,
         log: Log | None,
+        state: bool = False,
+        founds: bool = True,
     ) -> None:
         self.me: Final = me
         self.counts: Counter[str] = Counter()
         self._application, self._transport, self._seal = application, transport, seal
         self._discovery, self._settings, self._log = discovery, settings, log
         self._loop = asyncio.get_running_loop()
-        self._configs = configs(settings)
+        self._configs = configs(settings, state=state)
+        self._may_found = founds
         self._stack = stack_of(self._configs)
         self._state = self._stack.start(me)
         self._queue: deque[tuple[str, Event, bytes]] = deque()
         self._beats: deque[tuple[str, Event, bytes]] = deque()
+        self._later: list[Called] = []
+        """Own multicasts that wait until this member has the state."""
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._places: dict[Address, Place] = {}
         self._once: dict[Address, Once] = {}
@@ -170,10 +196,24 @@ class Member:
         unstable = max((len(window.kept) for window in multicasts.windows.values()), default=0)
         return (
             self.joined
+            and self.has_state
             and not self._hears_until
             and unstable < self._settings.unstable
             and self._unstable.bytes_of(multicasts) < self._settings.unstable_bytes
         )
+
+    @property
+    def has_state(self) -> bool:
+        """True if it has the state of the group, or its application has none at all."""
+        return self._transfer is None or self._transfer.has
+
+    @property
+    def may_declare(self) -> bool:
+        """True if no member of its view gives it the state, and it does not ask one now."""
+        mine = self._transfer
+        if mine is None or not self.joined or mine.has or mine.declares or not mine.settled:
+            return False
+        return mine.provider == state_transfer.NOBODY and mine.timer
 
     @property
     def tables(self) -> dict[str, int]:
@@ -188,6 +228,8 @@ class Member:
             "to fetch": sum(len(window.pending) for window in windows.values()),
             "unstable": sum(len(window.kept) for window in windows.values()),
             "unacknowledged": sum(len(side.kept) for side in self._unicasts.sends.values()),
+            "for the state": len(self._later) + (0 if self._transfer is None else len(self._transfer.held)),
+            "states to give": 0 if self._transfer is None else len(self._transfer.giving),
             "events": len(self._queue) + len(self._beats),
         }
 
@@ -201,6 +243,11 @@ class Member:
             "fragments": len(self._fragments),
             "clocks": self._clocks.count,
         }
+
+    @property
+    def _transfer(self) -> state_transfer.State | None:
+        has = "state_transfer" in self._configs
+        return self._stack.of(state_transfer, self._state) if has else None
 
     @property
     def _merging(self) -> merge_gms.State:
@@ -223,6 +270,14 @@ class Member:
     def multicast(self, data: bytes) -> None:
         """The application multicasts."""
         self._take("application", Called(Multicast(Payload(data))))
+
+    def answers(self, event: state_transfer.PartRead | state_transfer.PartFailed) -> None:
+        """The application has read a part of its state, or gives none."""
+        self._take("application", Called(PassDown(event)))
+
+    def declares(self) -> None:
+        """The application declares its state, where no member gives one."""
+        self._take("application", Called(PassDown(state_transfer.DeclareRequested())))
 
     def leave(self) -> None:
         """The application leaves; `ended` says when it has."""
@@ -292,6 +347,9 @@ class Member:
             self._application.ended(error)
 
     def _step(self, cause: str, event: Event, data: bytes) -> None:
+        if isinstance(event, Called) and isinstance(event.request, Multicast) and not self.has_state:
+            self._later.append(event)  # STATE_TRANSFER takes none from a member that lacks the state
+            return
         if isinstance(event, Fired) and event.timer == DISCOVER:
             event = Fired(event.timer, (frozenset(self._coordinators()),))
         if isinstance(event, Fired) and event.timer == BEAT:
@@ -331,6 +389,8 @@ class Member:
             case PassUp(Deliver(sender, payload)):
                 self.counts["delivered"] += 1
                 self._application.delivers(sender, cast("bytes", payload))
+            case PassUp(told) if isinstance(told, _TRANSFERS):
+                self._transfers(told)
             case PassUp(ViewInstalled() as view):
                 self._installed = time.monotonic()
                 self._application.installs(view)
@@ -362,6 +422,15 @@ class Member:
                 self._application.ended(None)
             case _:
                 pass  # for observers; a runtime is none
+
+    def _transfers(self, told: object) -> None:
+        """STATE_TRANSFER tells or asks; with the state the multicasts that waited for it go out."""
+        self.counts[type(told).__name__] += 1
+        if isinstance(told, state_transfer.StateSet | state_transfer.StateDeclared):
+            self._queue.extendleft(("application", each, b"") for each in self._later[::-1])
+            self._later.clear()
+            self._schedule()
+        self._application.transfers(told)
 
     def _count(self, message: object, what: str) -> None:
         """Count a message for its layer, and for the layers whose messages it carries."""
@@ -401,6 +470,10 @@ class Member:
 
     def _founds(self) -> None:
         """Found a group, unless refusals forbid that; greet whoever refuses until it is known."""
+        if not self._may_found:
+            self._founding = False
+            self._application.waits()
+            return
         founds = self._doubts.founds(time.monotonic(), hears=bool(self._alive()))
         if founds is None and self._doubts.last is not None:
             self._send(EVERYBODY, self._doubts.last[0], [_GREETING])
@@ -567,8 +640,17 @@ class Member:
             raise RefusedError("no item of a datagram")
         data = whole[1:]
         message = _CODEC.decode(data)
+        if self._is_full and isinstance(message.message, nakack.Data | nakack.Highest):
+            self.counts["not taken"] += 1  # it is sent again
+            return
         self._count(message, "received")
         self._take(f"{sender} {number}", Arrived(sender, message), data)
+
+    @property
+    def _is_full(self) -> bool:
+        """True if no more messages can wait for the state. At the end of a view they have to be taken."""
+        mine = self._transfer
+        return mine is not None and mine.full and self._stack.of(flush, self._state).free
 
     def _heartbeat(self, sender: Address, number: int, data: bytes) -> None:
         message = _CODEC.decode(data)

@@ -22,7 +22,9 @@ class Settings:
     `datagram`: the largest datagram. `unstable`: the most multicasts that some member may lack; with more, no
     member sends. `unstable_bytes`: likewise the most bytes of their messages. `event_bytes`: the most bytes
     of messages that wait for the application; with more, this member takes none. `majority`: as that of
-    `join`. `transport`: `udp` or `tcp`, the same for all members.
+    `join`. `transport`: `udp` or `tcp`, the same for all members. `largest_state`: the bytes of a state that
+    a member gives or takes. A joiner keeps them until it is whole. `held`: the multicasts that wait for a
+    state. With more, the member takes none until the state is there.
     """
 
     heartbeat: float = 0.2
@@ -33,6 +35,8 @@ class Settings:
     event_bytes: int = 64 << 20
     majority: bool = False
     transport: str = "udp"
+    largest_state: int = 1 << 30
+    held: int = 10_000
 
     def check(self) -> None:
         """Raise BadInputError where these times and sizes do not fit together.
@@ -51,6 +55,10 @@ class Settings:
             )
         if self.transport not in {"udp", "tcp"}:
             raise BadInputError(f"transport={self.transport!r}: it is 'udp' or 'tcp'")
+        if self.largest_state < 1 or self.held < 1:
+            raise BadInputError(
+                f"largest_state={self.largest_state} and held={self.held}: each is 1 at least"
+            )
         if not _SMALLEST_DATAGRAM <= self.datagram <= _LARGEST_SENT or self.unstable < 1:
             raise BadInputError(
                 f"datagram={self.datagram} and unstable={self.unstable}: a datagram has {_SMALLEST_DATAGRAM} "

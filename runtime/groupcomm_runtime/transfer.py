@@ -1,74 +1,39 @@
-"""State transfer: a member that comes gets the state of the members before it, at one place of the order.
+"""What an application sends, gets, gives and takes: its messages, its views, and its state.
 
-The total order gives the cut, so no member stops for it. In a view to which members came, or that was
-merged, each member multicasts which state it has. The last of these messages is the cut: it is at the same
-place for all members, and all know the same then. The state that most members have is kept. The first member
-that has it hands it over, as it is at the cut, in parts. Members with another state, or none, hold what
-follows the cut until the last part is there. If the view changes before the last part, all multicast it
-again: the members of the next view have delivered the same, so they agree on that.
-
-A cut is not enough. A member that was cut off sends again what the others have delivered, and have in their
-state. SEQUENCER's received-table drops it there, and a joiner has no entry for it. So each multicast of an
-application has a number, and with the state comes, of each member, the number of the last one in it.
-
-A provider that cannot give its state says so. That is a new cut, and the next member that has the state
-provides; after the last one the first is asked again.
-
-A group begins with the state of its founder, which is alone in its first view. A member that becomes alone
-before it has the state does not begin one, nor do members of which none has it. A member without a provider
-multicasts that as soon as another member multicasts which state it has.
-
-With `majority` the state of the members is kept that were in the latest formed view: no other has changed
-since. Each says the counter of the last formed view that it was in.
+STATE_TRANSFER (`groupcomm.state_transfer`) decides who gives the state to whom, and at which place of the
+order. It asks the application to mark its state, for the parts of what is marked, and to take parts that
+came. `Transfer` does so. What the application does runs in a thread: `get`, `set`, and the iterator that
+`get` may give. So a slow one delays neither heartbeats nor messages.
 """
 
-from collections import Counter
-from typing import Final, TypeAlias, final
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Protocol
 
 import msgspec
 from attrs import define, field, frozen
 
-from groupcomm.per_member import PerMember
+from groupcomm.events import Payload
+from groupcomm.state_transfer import FreeState, MarkState, PartFailed, PartRead, PutPart, ReadPart
 from groupcomm.view import Address, ViewId
 
 from .codec import pack
-from .errors import EndedError
+from .errors import BadInputError, EndedError
 from .frames import LARGEST_MESSAGE
-from .logs import digest
 
 __all__ = [
-    "LARGEST_STATE",
-    "Get",
-    "Lacks",
     "Message",
     "NewView",
-    "Say",
-    "Took",
+    "StateProvider",
     "Transfer",
-    "cannot",
     "messages_of",
+    "number_of",
     "of_application",
-    "parts",
+    "pieces",
 ]
 
-LARGEST_STATE: Final = 64 << 20
-"""The bytes of a state, and of the messages that wait for one."""
-
-_PART: Final = LARGEST_MESSAGE - 512  # the rest is for the view and the number
-_OVERHEAD: Final = 200  # bytes of a message that waits, besides its data
-_APPLICATION, _TELLS, _STATE, _CANNOT = b"a", b"t", b"s", b"c"  # the first byte of what is multicast
-
-_Told: TypeAlias = tuple[int, str]
-"""The former view of a member that has a state; or one of these two.
-
-With `majority` the counter is that of its last formed view.
-"""
-
-_LACKS: Final[_Told] = (-1, "")
-"""It has no provider."""
-
-_WANTS: Final[_Told] = (0, "")
-"""It has no state yet."""
+_PART: Final = LARGEST_MESSAGE - 512  # bytes; a part goes in one message, with the numbers that are in it
 
 
 @frozen
@@ -102,47 +67,23 @@ class NewView:
         return tuple(each for each in self.members if each not in self.came)
 
 
-@frozen
-class Say:
-    """To be multicast."""
+class StateProvider(Protocol):
+    """Holder of the state of an application. All members of a group have one, or none has.
 
-    data: bytes
-
-
-@frozen
-class Get:
-    """The application's state is taken here, for the members of `view`, and is multicast in `parts`.
-
-    `seen`: of each member the number of its last multicast that is in the state. `last`: all other members
-    that have the state were asked before.
+    Both are called in a thread, while the application waits for its next event. So it is done with all
+    before, and no message changes the state meanwhile.
     """
 
-    view: ViewId
-    seen: dict[Address, int]
-    last: bool
+    def get(self) -> bytes | Iterator[bytes]:
+        """The state, whole or piece by piece, with as many bytes as `Settings.largest_state` at most.
 
+        An iterator is read while the application takes further events: it gives the state as it was here.
+        Where this raises, or gives more, the member that asked asks another. The log of the operator has the
+        error.
+        """
 
-@frozen
-class Took:
-    """The application has the state from here on: `state`, or, if None, the state that it has already."""
-
-    state: bytes | None
-
-
-@frozen
-class Lacks:
-    """This member still has no state: `why`, for the operator."""
-
-    why: str
-
-
-Action: TypeAlias = Message | NewView | Say | Get | Took | Lacks
-
-
-@final
-@frozen
-class _Seen(PerMember[int]):
-    """Of each member the number of its last multicast."""
+    def set(self, state: bytes) -> None:
+        """Take over a state that `get` returned elsewhere. No message that follows has changed it yet."""
 
 
 def of_application(number: int, *messages: bytes) -> bytes:
@@ -150,229 +91,161 @@ def of_application(number: int, *messages: bytes) -> bytes:
 
     `number`: 1 for the first such multicast of a member, then rising.
     """
-    return _APPLICATION + pack((number, messages))
+    return pack((number, messages))
 
 
 def messages_of(payload: bytes) -> list[bytes]:
-    """The messages of the application that were multicast so; none where it is part of a state transfer."""
+    """The messages of the application that were multicast so; none where a broken member has sent it."""
     return _numbered(payload)[1]
 
 
+def number_of(payload: bytes) -> int:
+    """The number of a multicast, 0 where a broken member has sent it."""
+    return _numbered(payload)[0]
+
+
 def _numbered(payload: bytes) -> tuple[int, list[bytes]]:
-    if payload[:1] != _APPLICATION:
-        return 0, []
     try:
-        return _read_messages.decode(payload[1:])
+        return _read_messages.decode(payload)
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
-        return 0, []  # of a member that is broken
-
-
-def cannot(view: ViewId) -> bytes:
-    """The multicast payload of a provider whose application gives no state."""
-    return _CANNOT + pack((view.counter, view.creator))
-
-
-def parts(view: ViewId, state: bytes, seen: dict[Address, int]) -> list[bytes]:
-    """The multicast payload for a state, in parts; the last has what messages are in it."""
-    pieces = [state[at : at + _PART] for at in range(0, len(state), _PART)] or [b""]
-    last = len(pieces) - 1
-    return [
-        _STATE + pack((view.counter, view.creator, place == last, each, seen if place == last else {}))
-        for place, each in enumerate(pieces)
-    ]
+        return 0, []
 
 
 _read_messages: Final = msgspec.msgpack.Decoder(tuple[int, list[bytes]])
-_read_told: Final = msgspec.msgpack.Decoder(tuple[int, str, _Told])
-_read_part: Final = msgspec.msgpack.Decoder(tuple[int, str, bool, bytes, dict[str, int]])
-_read_cannot: Final = msgspec.msgpack.Decoder(tuple[int, str])
 
 
-@define
+def pieces(state: object, largest: int) -> Iterator[tuple[bytes, bool]]:
+    """The parts of a state that `get` gave, each with whether it is the last; one at least.
+
+    Raises BadInputError where it is no state, or has more than `largest` bytes, as soon as that shows.
+    """
+    if not isinstance(state, bytes | Iterator):
+        raise BadInputError(
+            f"`get` gives a state that is a {type(state).__name__}: it is bytes, or an iterator"
+        )
+    return _cut(iter((state,)) if isinstance(state, bytes) else state, largest)
+
+
+def _cut(chunks: Iterator[Any], largest: int) -> Iterator[tuple[bytes, bool]]:
+    size, before = 0, b""
+    for chunk in chunks:
+        if type(chunk) is not bytes:
+            raise BadInputError(f"`get` gives a piece that is a {type(chunk).__name__}: it is bytes")
+        size += len(chunk)
+        if size > largest:
+            raise BadInputError(
+                f"`get` gives a state of more than {largest} bytes: raise Settings.largest_state"
+            )
+        for at in range(0, len(chunk), _PART):
+            if before:
+                yield before, False
+            before = chunk[at : at + _PART]
+    yield before, True
+
+
+@define(eq=False)
+class _Gift:
+    """A state that is marked for a member, or is to be. `read`: the part that the layer waits for."""
+
+    attempt: int
+    begun: bool = False
+    parts: Iterator[tuple[bytes, bool]] | None = None
+    read: ReadPart | None = None
+
+
+@define(eq=False)
 class Transfer:
-    """The transfer, as the member `me` knows it. `provides`: its application has a state.
+    """The states that an incarnation gives, and the one that is coming.
 
-    `formed`: the last view that was formed, for `majority`. `begins`: a group that it founds begins with its
-    state.
+    `largest`: bytes of a state. `patience`: seconds until an application that takes no events gives none.
+    `answers`: takes an answer for the layer. `record`: writes to the log of the operator.
     """
 
-    me: Address
-    provides: bool
-    majority: bool = False
-    begins: bool = True
-    formed: ViewId | None = None
-    has: bool = False
-    _view: NewView | None = None
-    _own: _Told = _WANTS
-    _told: dict[Address, _Told] = field(factory=dict)
-    _provider: Address | None = None
-    _begun: bool = False
-    """A member has multicast its state in this view, or this member will."""
-    _done: bool = True
-    """All have the state, as far as this view is concerned."""
-    seen: dict[Address, int] = field(factory=dict)
-    """Of each member the number of its last multicast that the application has."""
-    _having: list[Address] = field(factory=list)
-    """The members that have the state of this view, in the order in which they are asked for it."""
-    _unasked: int = 0
-    """How many of these were not asked yet in this round."""
-    _held: list[tuple[Address, int, list[bytes]]] = field(factory=list)
-    _size: int = 0
+    _provider: StateProvider
+    _largest: int
+    _patience: float
+    _answers: Callable[[PartRead | PartFailed], None]
+    _record: Callable[..., None]
+    _gifts: dict[Address, _Gift] = field(factory=dict)
+    _reading: set[asyncio.Task[None]] = field(factory=set)
     _parts: list[bytes] = field(factory=list)
+    _size: int = 0
 
-    @property
-    def begins_again(self) -> bool:
-        """True if the next incarnation may begin a group: this one has a state, or was in no view."""
-        return self.has or (self.begins and self._view is None)
+    def asks(self, mark: MarkState) -> None:
+        """The state is to be marked, when the application has taken the events before."""
+        gift = self._gifts[mark.to] = _Gift(mark.attempt)
 
-    def view(self, new: NewView) -> list[Action]:
-        """A view is installed."""
-        former, self._view = self._view, new
-        tells = former is None or new.came or new.merged or not self._done
-        self._own = self._state_in(former)
-        self._size -= sum(map(len, self._parts))
-        self._told, self._provider, self._parts = {}, None, []
-        self._begun, self._done = False, True
-        self.seen = dict(_Seen(tuple(sorted(self.seen.items()))).latest(new.members).items())
-        if new.members == (self.me,):
-            return [new, *(self._keeps() if former is None and self.begins else self._lacks("it is alone"))]
-        return [new, *(self._begins(new) if tells and self.provides else ())]
+        def gives_none() -> None:
+            if self._gifts.get(mark.to) is gift and not gift.begun:
+                self._fails(mark.to, gift, f"the application took no event for {self._patience:g} seconds")
 
-    def _state_in(self, former: NewView | None) -> _Told:
-        """Which state it has after a view: equal for those alone that have the same."""
-        if not self.provides:
-            return _LACKS
-        if former is None or not self.has:
-            return _WANTS
-        name = former.id.creator
-        if self._begun and self._provider is None:  # there were several in the view, and none was chosen
-            name = f"{name} {digest(self._own)}"
-        if self.majority:
-            last = 1 if self.formed is None else self.formed.counter  # (1: more than the counter of _WANTS)
-            return last, f"{former.id.counter} {name}"
-        return former.id.counter, name
+        asyncio.get_running_loop().call_later(self._patience, gives_none)
 
-    def delivers(self, sender: Address, payload: bytes) -> list[Action]:
-        """A message is delivered. Raises EndedError where too much waits for a state."""
-        kind, rest = payload[:1], payload[1:]
-        if kind == _APPLICATION:
-            number, messages = _numbered(payload)
-            if self.has or not self.provides:
-                return [*self._fresh(sender, number, messages)]
-            self._held.append((sender, number, messages))
-            self._holds(len(rest) + _OVERHEAD * len(messages))
-            return []
-        if self._view is None or sender not in self._view.members:
-            return []
+    async def mark(self, mark: MarkState) -> None:
+        """Mark the state, as it is now, where it is still wanted."""
+        gift = self._gifts.get(mark.to)
+        if gift is None or gift.attempt != mark.attempt:
+            return
+        gift.begun = True
         try:
-            match kind:
-                case b"t":
-                    return self._hears(self._view, sender, *_read_told.decode(rest))
-                case b"c":
-                    return self._passes_on(self._view, sender, *_read_cannot.decode(rest))
-                case b"s":
-                    return self._gets(self._view, sender, _read_part.decode(rest))
-        except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
-            pass  # of a member that is broken: it is no part of any state
-        return []
+            gift.parts = pieces(await asyncio.to_thread(self._provider.get), self._largest)
+        except Exception as error:  # noqa: BLE001 - whatever it is, no member ends because another one came
+            self._fails(mark.to, gift, repr(error))
+        else:
+            self._serves(mark.to, gift)
 
-    def _begins(self, view: NewView) -> list[Action]:
-        self._begun, self._done = True, False
-        return [Say(_TELLS + pack((view.id.counter, view.id.creator, self._own)))]
+    def read(self, read: ReadPart) -> None:
+        """A part of what is marked is to be read."""
+        gift = self._gifts.get(read.to)
+        if gift is not None and gift.attempt == read.attempt:
+            gift.read = read
+            self._serves(read.to, gift)
 
-    def _hears(self, view: NewView, sender: Address, counter: int, creator: str, told: _Told) -> list[Action]:
-        """A member says whose state it has; the last such message is the cut."""
-        if view.id != ViewId(counter, creator) or self._provider is not None:
-            return []
-        actions = [] if self._begun else self._begins(view)
-        self._told[sender] = told
-        if len(self._told) < len(view.members):
-            return actions
-        kept = self._kept()
-        if kept == _WANTS:
-            return [*actions, *self._lacks("no member of the view has it")]
-        having = [each for each in view.members if self._told[each] == kept]
-        self._having, self._unasked = having, len(having)
-        self._provider = having[0]
-        if self.me in having:
-            actions += self._keeps()
-        elif self.provides:
-            self.has = False
-            self._forgets()
-        behind = [each for each in view.members if self._told[each] != _LACKS and each not in having]
-        self._done = not behind
-        return actions + (self._asks(view) if behind else [])
+    def free(self, freed: FreeState) -> None:
+        """What is marked for a member is not needed any more."""
+        self._gifts.pop(freed.to, None)
 
-    def _asks(self, view: NewView) -> list[Action]:
-        """The next member that has the state provides, as it is here."""
-        self._unasked = (self._unasked or len(self._having)) - 1
-        self._provider = self._having[-1 - self._unasked]
-        return [Get(view.id, dict(self.seen), last=not self._unasked)] if self._provider == self.me else []
+    def _serves(self, to: Address, gift: _Gift) -> None:
+        if gift.parts is not None and gift.read is not None and self._gifts.get(to) is gift:
+            reading = asyncio.create_task(self._reads(gift.read, gift, gift.parts))
+            gift.read = None
+            self._reading.add(reading)
+            reading.add_done_callback(self._reading.discard)
 
-    def _passes_on(self, view: NewView, sender: Address, counter: int, creator: str) -> list[Action]:
-        """The provider cannot give the state. The last such message is the cut."""
-        if view.id != ViewId(counter, creator) or sender != self._provider or self._done:
-            return []
-        lacks: list[Action] = [] if self.has else self._lacks(f"{sender} cannot give it")
-        if not self.has:
-            self._forgets()
-        return lacks + self._asks(view)
+    async def _reads(self, read: ReadPart, gift: _Gift, parts: Iterator[tuple[bytes, bool]]) -> None:
+        try:
+            data, last = await asyncio.to_thread(next, parts)
+        except Exception as error:  # noqa: BLE001 - as for `get`
+            self._fails(read.to, gift, repr(error))
+            return
+        if self._gifts.get(read.to) is gift:
+            if last:
+                del self._gifts[read.to]
+            self._answers(PartRead(read.to, read.attempt, read.number, Payload(data), last))
 
-    def _lacks(self, why: str) -> list[Action]:
-        return [Lacks(why)] if self.provides and not self.has else []
+    def _fails(self, to: Address, gift: _Gift, error: str) -> None:
+        self._record("no state given", level=logging.ERROR, to=to, error=error)
+        if self._gifts.get(to) is gift:
+            del self._gifts[to]
+            self._answers(PartFailed(to, gift.attempt))
 
-    def _fresh(self, sender: Address, number: int, messages: list[bytes]) -> list[Message]:
-        """The messages, but for those that are in the state that came."""
-        if number <= self.seen.get(sender, 0):
-            return []
-        self.seen[sender] = number
-        return [Message(sender, each) for each in messages]
-
-    def _kept(self) -> _Told:
-        """Return what the members say whose state is kept."""
-        counted = Counter(self._told.values())
-        lacking, wanting = counted.pop(_LACKS, 0), counted.pop(_WANTS, 0)
-        if counted:
-            return max(counted, key=lambda each: (each[0] if self.majority else 0, counted[each], each))
-        return _WANTS if wanting or not lacking else _LACKS
-
-    def _gets(
-        self, view: NewView, sender: Address, part: tuple[int, str, bool, bytes, dict[Address, int]]
-    ) -> list[Action]:
-        """A part of the state."""
-        counter, creator, last, data, seen = part
-        if view.id != ViewId(counter, creator) or sender != self._provider or self._done:
-            return []
-        self._done = last
-        if self.has or not self.provides:
-            return []
+    def put(self, part: PutPart) -> None:
+        """Keep a part that came. Raises EndedError where the state is larger than this member takes."""
+        if part.number == 1:
+            self._parts, self._size = [], 0
+        data = part.data if isinstance(part.data, bytes) else b""  # of a member that is broken
         self._parts.append(data)
-        self._holds(len(data))
-        if not last:
-            return []
-        state = b"".join(self._parts)
-        self.has, self.seen = True, seen
-        return [Took(state), *self._releases()]
-
-    def _keeps(self) -> list[Action]:
-        if self.has or not self.provides:
-            return []
-        self.has = True
-        return [Took(None), *self._releases()]
-
-    def _releases(self) -> list[Message]:
-        held = self._held
-        self._forgets()
-        return [each for sender, number, messages in held for each in self._fresh(sender, number, messages)]
-
-    def _forgets(self) -> None:
-        self._held, self._parts, self._size = [], [], 0
-
-    def _holds(self, size: int) -> None:
-        self._size += size
-        if self._size > 2 * LARGEST_STATE:
-            self._forgets()
+        self._size += len(data)
+        if self._size > self._largest:
             raise EndedError(
-                f"more than {2 * LARGEST_STATE} bytes have come before the state of the group did: "
-                "it is too large, or the others send too much meanwhile; join when they send less"
+                f"the state of the group has more than {self._largest} bytes: raise Settings.largest_state"
             )
+
+    def came(self) -> list[bytes]:
+        """The parts of the state that is whole now."""
+        parts, self._parts, self._size = self._parts, [], 0
+        return parts
+
+    async def set(self, parts: list[bytes]) -> None:
+        """Have the application take over a state."""
+        await asyncio.to_thread(lambda: self._provider.set(b"".join(parts)))

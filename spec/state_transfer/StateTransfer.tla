@@ -429,7 +429,7 @@ ViewInstalled(s, e) ==
         founds == alone /\ ~s.has /\ (s.view = NoView \/ FoundsWhen = "alone")
         unsettled == TellOnMerge /\ ~alone /\ (e.type = "MergeViewInstalled" \/ ~s.settled)
         entered == [s EXCEPT !.view = e.view, !.has = @ \/ founds, !.name = NameAfter(s), !.settled = ~unsettled,
-                             !.telling = unsettled, !.owes = FALSE, !.declares = FALSE, !.told = [m \in {} |-> 0], !.refused = {},
+                             !.seen = LatestLives(@, now), !.telling = unsettled, !.owes = FALSE, !.declares = FALSE, !.told = [m \in {} |-> 0], !.refused = {},
                              !.giving = IF ForgetGone THEN [m \in DOMAIN @ \cap now |-> @[m]] ELSE @]
         freed == IF ForgetGone THEN Freed(s, DOMAIN s.giving \ now) ELSE <<>>
         \* (A provider ignores an ASK that comes before the decision.)

@@ -255,13 +255,19 @@ def test_has_state_in_the_task_that_takes_the_events_is_an_error(tmp_path: Path)
 
     async def test() -> None:
         join = groupcomm_runtime.join
-        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=QUICK, state=Holder()) as a:
+        async with (
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=QUICK, state=Holder()) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=QUICK, state=Holder()) as b,
+        ):
+            await a.has_state()  # it has founded the group
+            gives = asyncio.create_task(messages(a, 1))
             with pytest.raises(EventsWaitError, match="waits in has_state: take the events in one task"):
-                await a.has_state()
-            taking = asyncio.create_task(messages(a, 1))
-            await a.has_state()
-            await a.send(b"end")
+                await b.has_state()
+            taking = asyncio.create_task(messages(b, 1))
+            await b.has_state()
+            await b.send(b"end")
             await taking
+            await gives
 
     run(test())
 

@@ -10,9 +10,20 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupcomm import file_ping, flush, heartbeat, merge_gms, nakack, sequencer, stable, unicast
+from groupcomm import (
+    file_ping,
+    flush,
+    heartbeat,
+    merge_gms,
+    nakack,
+    sequencer,
+    stable,
+    state_transfer,
+    unicast,
+)
 from groupcomm.digest import EMPTY_VECTOR
 from groupcomm.effects import Datagram
+from groupcomm.events import Payload
 from groupcomm.gms import Lives
 from groupcomm.stack import APPLICATION, Tagged
 from groupcomm.view import ViewId
@@ -24,6 +35,7 @@ from groupcomm_simulator.running import ground_of
 from groupcomm_simulator.setup import DATAGRAMS, Setup
 
 LAYERS = {
+    "state_transfer": state_transfer,
     "sequencer": sequencer,
     "flush": flush,
     "merge_gms": merge_gms,
@@ -43,6 +55,10 @@ def with_bytes(message: object) -> object:
     if message.layer == APPLICATION:
         return Tagged(APPLICATION, repr(message.message).encode())
     inner: Any = message.message
+    if isinstance(inner, state_transfer.App):
+        return Tagged(message.layer, evolve(inner, payload=Payload(repr(inner.payload).encode())))
+    if isinstance(inner, state_transfer.Part):
+        return Tagged(message.layer, evolve(inner, data=Payload(repr(inner.data).encode())))
     payload = getattr(inner, "payload", None)
     if payload is not None or isinstance(inner, sequencer.Plain):
         held = with_bytes(payload) if isinstance(payload, Tagged) else repr(payload).encode()
@@ -63,7 +79,7 @@ def simulated() -> tuple[Tagged, ...]:
                 found.setdefault(message)
 
     for seed in (1, 2):
-        setup = Setup(DATAGRAMS, members=4)
+        setup = Setup(("state_transfer", *DATAGRAMS), members=4)
         ground, random, members = ground_of(setup, seed)
         ground.listener = hear
         chance = Chance(ground, members, setup.faults, random)

@@ -204,7 +204,7 @@ def test_a_message_that_nobody_has_sent_is_rejected(lives: dict[Path, Life]) -> 
     one, *others = lives.values()
     step = next(step for step in one.steps if any(effect[0] == "Datagram" for effect in step.on_paper))
     forged = evolve(one, steps=[*one.steps])
-    forged.steps[one.steps.index(step)] = type(step)(step.line, step.cause, step.written, step.effects, ())
+    forged.steps[one.steps.index(step)] = evolve(step, on_paper=())
     assert any("has not sent before" in each.why for each in judge([forged, *others]).rejected)
 
 
@@ -214,7 +214,7 @@ def test_claims_are_judged_of_deliveries(lives: dict[Path, Life]) -> None:
     all_of_them = [*lives.values()]
     one = all_of_them[0]
     places = [
-        at for at, step in enumerate(one.steps) if any("Deliver" in repr(each) for each in step.effects)
+        at for at, step in enumerate(one.steps) if any("Deliver" in repr(each) for each in step.ordered)
     ]
     for at, other in pairwise(places):
         forged = evolve(one, steps=[*one.steps])
@@ -229,8 +229,8 @@ def test_claims_are_judged_of_deliveries(lives: dict[Path, Life]) -> None:
 
 
 def _with(step: Any, other: Any) -> Any:  # noqa: ANN401 - of a log
-    """A step with the effects of another."""
-    return type(step)(step.line, step.cause, step.written, other.effects, step.on_paper)
+    """A step with the deliveries of another."""
+    return evolve(step, ordered=other.ordered)
 
 
 def test_tlc_decides_the_steps_and_notices_a_core_that_differs(

@@ -11,13 +11,15 @@ import pytest
 from attrs import evolve
 
 import groupcomm_runtime
-from groupcomm.view import ViewId
+from groupcomm import state_transfer
+from groupcomm.effects import Multicast
+from groupcomm.events import MergeViewInstalled, ViewFormed, ViewInstalled
+from groupcomm.view import View, ViewId
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import CALM, LossySocket
 from groupcomm_runtime import Event, Group, Message, NewView, Primary, Settings
 from groupcomm_runtime.layers import configs
-from groupcomm_runtime.transfer import Transfer
 from tests.runtime.conversing import KEY
 
 FAST = Settings(heartbeat=0.1, patience=1.5)
@@ -153,7 +155,9 @@ def test_a_member_without_the_option_is_a_stranger(tmp_path: Path) -> None:
     async def test() -> None:
         join = groupcomm_runtime.join
         async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST, majority=True):
-            with pytest.raises(groupcomm_runtime.BadInputError, match="another majority=: give the same"):
+            with pytest.raises(
+                groupcomm_runtime.BadInputError, match="another majority= or state=: give the same"
+            ):
                 async with join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST):
                     pass
 
@@ -167,22 +171,26 @@ def test_the_option_is_in_the_configuration_that_a_log_has() -> None:
 
 def test_the_state_of_the_latest_formed_view_is_kept_though_fewer_have_it() -> None:
     """A was in a formed view alone; B and C come back with the state of the view before."""
-    members = {name: Transfer(name, provides=True, majority=True, has=True) for name in "abc"}
+    members = {name: state_transfer.start(name) for name in "abc"}
+    said: list[tuple[str, state_transfer.Tell]] = []
+
+    def take(name: str, event: state_transfer.Event) -> None:
+        members[name], effects = state_transfer.step(state_transfer.Config(2, 8, 1_000), members[name], event)
+        casts = [effect.message for effect in effects if isinstance(effect, Multicast)]
+        said.extend((name, each) for each in casts if isinstance(each, state_transfer.Tell))
+
     first, alone, others = ViewId(1, "a"), ViewId(2, "a"), ViewId(2, "b")
-    for name, transfer in members.items():
-        transfer.view(NewView(first, ("a", "b", "c"), frozenset(), ()))
-        transfer.formed = first
-        view, own = (alone, ("a",)) if name == "a" else (others, ("b", "c"))
-        transfer.view(NewView(view, own, frozenset(), ()))
-    members["a"].formed = alone
-    merged = NewView(ViewId(3, "a"), ("a", "b", "c"), frozenset({alone, others}), ("b", "c"))
-    said = [
-        (name, action.data)
-        for name, transfer in members.items()
-        for action in transfer.view(merged)
-        if isinstance(action, groupcomm_runtime.transfer.Say)
-    ]
-    for sender, data in said:
-        for transfer in members.values():
-            transfer.delivers(sender, data)
-    assert [True, False, False] == [transfer.has for transfer in members.values()]
+    for name in "abc":
+        members[name] = evolve(members[name], has=True)
+        take(name, ViewInstalled(View(first, ("a", "b", "c"))))
+        take(name, ViewFormed(first))
+        view = View(alone, ("a",)) if name == "a" else View(others, ("b", "c"))
+        take(name, ViewInstalled(view))
+    take("a", ViewFormed(alone))
+    for name in "abc":
+        merged = View(ViewId(3, "a"), ("a", "b", "c"))
+        take(name, MergeViewInstalled(merged, frozenset({alone, others})))
+    for sender, message in tuple(said):
+        for name in "abc":
+            take(name, state_transfer.TellReceived(sender, message))
+    assert [True, False, False] == [each.has for each in members.values()]

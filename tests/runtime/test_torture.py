@@ -177,9 +177,9 @@ def lost_is_noticed(out: Path, record: dict[str, Any]) -> None:
 
     def without(delivery: str, at: int) -> list[str]:
         """Why the logs are rejected where the step with that delivery had no effect."""
-        steps = [place for place, step in enumerate(one.steps) if delivery in repr(step.effects)]
+        steps = [place for place, step in enumerate(one.steps) if delivery in repr(step.ordered)]
         forged = evolve(one, steps=[*one.steps])
-        forged.steps[steps[at]] = evolve(one.steps[steps[at]], effects=())
+        forged.steps[steps[at]] = evolve(one.steps[steps[at]], ordered=())
         others = [life for life in lives if life is not one]
         return [each.why for each in judge([forged, *others], survivors).rejected]
 

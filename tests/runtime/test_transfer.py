@@ -1,64 +1,100 @@
-"""State transfer: what all members of a group have in common, in drawn runs of a total order; and over sockets."""
+"""State transfer: what all members of a group have in common, in drawn runs of a total order; and the runtime's part."""
 
+import asyncio
 import random
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
+from typing import Any, cast
 
 import pytest
-from attrs import define, field
+from attrs import define, field, frozen
 
-from groupcomm.view import ViewId
-from groupcomm_runtime import EndedError, transfer
-from groupcomm_runtime.transfer import (
-    LARGEST_STATE,
-    Action,
-    Get,
-    Lacks,
-    Message,
-    NewView,
-    Say,
-    Took,
-    Transfer,
-    messages_of,
-    of_application,
-    parts,
-)
+from groupcomm import state_transfer
+from groupcomm.effects import Multicast, PassUp, Send, SetTimer
+from groupcomm.errors import ProtocolError
+from groupcomm.events import Deliver, MergeViewInstalled, Payload, ViewFormed, ViewInstalled
+from groupcomm.records import evolve
+from groupcomm.view import View, ViewId
+from groupcomm_runtime import BadInputError, EndedError, NewView, transfer
+from groupcomm_runtime.transfer import Transfer, messages_of, number_of, of_application, pieces
+
+CONFIG = state_transfer.Config(window=2, max_held=8, ask_time=1_000)
+PARTS = 3
+RECEIVED: dict[type, Callable[..., Any]] = {
+    state_transfer.App: state_transfer.AppReceived,
+    state_transfer.Ask: state_transfer.AskReceived,
+    state_transfer.Tell: state_transfer.TellReceived,
+    state_transfer.Part: state_transfer.PartReceived,
+    state_transfer.Credit: state_transfer.CreditReceived,
+    state_transfer.Cannot: state_transfer.CannotReceived,
+}
 
 
 @define(eq=False)
 class Member:
-    """An application whose state is all messages that it got, in their order."""
+    """A core, and an application whose state is all messages that it got, in their order."""
 
     name: str
-    transfer: Transfer
+    core: state_transfer.State
+    wires: dict[tuple[str, str], deque[object]]
     state: list[bytes] = field(factory=list)
-    says: list[bytes] = field(factory=list)
-    members: tuple[str, ...] = ()
+    says: list[object] = field(factory=list)
+    marks: dict[str, tuple[int, list[bytes]]] = field(factory=dict)
+    reads: deque[state_transfer.ReadPart] = field(factory=deque)
+    parts: list[list[bytes]] = field(factory=list)
+    timers: list[str] = field(factory=list)
+    told: list[object] = field(factory=list)
+    had: dict[int, object] = field(factory=dict)
+    """The messages that it has delivered, by their identity."""
 
-    def do(self, actions: list[Action]) -> None:
-        for action in actions:
-            match action:
-                case Message(_, data):
-                    self.state.append(data)
-                case Say(data):
-                    self.says.append(data)
-                case Get(view, seen):
-                    self.says += parts(view, b" ".join(self.state), seen)
-                case Took(bytes(state)):
-                    self.state = state.split()
-                case _:
-                    pass
+    def step(self, event: Any) -> None:  # noqa: ANN401 - of the core
+        self.core, effects = state_transfer.step(CONFIG, self.core, event)
+        for effect in effects:
+            match effect:
+                case Multicast(message):
+                    self.says.append(message)
+                case Send(to, message):
+                    self.wires[self.name, to].append(message)
+                case SetTimer(timer):
+                    self.timers.append(timer)
+                case PassUp(event):
+                    self.takes(event)
+
+    def takes(self, event: object) -> None:
+        match event:
+            case Deliver(_, payload):
+                self.state.append(cast("bytes", payload))
+            case state_transfer.MarkState(to, attempt):
+                self.marks[to] = attempt, [*self.state]
+            case state_transfer.ReadPart():
+                self.reads.append(event)
+            case state_transfer.PutPart(number, data):
+                self.parts = [*(self.parts if number > 1 else []), data]  # type: ignore[list-item]
+            case state_transfer.StateSet():
+                assert PARTS == len(self.parts)
+                assert self.parts == [self.parts[0]] * PARTS, "the parts are of one state"
+                self.state = [*self.parts[0]]
+            case _:
+                self.told.append(event)
+
+    def reads_part(self) -> None:
+        read = self.reads.popleft()
+        attempt, state = self.marks[read.to]
+        if attempt == read.attempt:
+            part = Payload(state)
+            self.step(state_transfer.PartRead(read.to, attempt, read.number, part, read.number == PARTS))
 
 
 @define(eq=False)
 class Branch:
     """The members of a view, and how many of the messages of its order each has delivered."""
 
-    view: NewView
+    view: View
     members: list[Member]
-    order: list[tuple[str, bytes]] = field(factory=list)
-    had: Counter[str] = field(factory=Counter)
+    order: list[tuple[str, object]] = field(factory=list)
+    at: Counter[str] = field(factory=Counter)
 
 
 @define
@@ -69,61 +105,102 @@ class World:
     branches: list[Branch] = field(factory=list)
     sent: int = 0
     ordered: list[bytes] = field(factory=list)
+    wires: dict[tuple[str, str], deque[object]] = field(factory=lambda: defaultdict(deque))
     _names: "count[int]" = field(factory=count)
     _views: "count[int]" = field(factory=lambda: count(1))
 
-    def member(self, *, provides: bool = True) -> Member:
+    def member(self) -> Member:
         name = f"m{next(self._names)}"
-        return Member(name, Transfer(name, provides))
+        return Member(name, state_transfer.start(name), self.wires)
 
-    def install(self, members: list[Member], merged: list[Branch]) -> None:
+    def install(self, members: list[Member], merged: list[Branch]) -> Branch:
         """Install a view of these members, of several branches that merge, or of a single branch."""
         names = tuple(each.name for each in members)
-        identifier = ViewId(next(self._views), names[0])
-        new = Branch(NewView(identifier, names, frozenset(), ()), members)
-        subgroups = frozenset(branch.view.id for branch in merged) if len(merged) > 1 else frozenset()
+        new = Branch(View(ViewId(next(self._views), names[0]), names), members)
+        subgroups = frozenset(branch.view.id for branch in merged)
         for member in members:
-            came = tuple(name for name in names if name not in member.members)
-            member.members = names
-            member.do(member.transfer.view(NewView(identifier, names, subgroups, came)))
+            merges = len(subgroups) > 1
+            member.step(MergeViewInstalled(new.view, subgroups) if merges else ViewInstalled(new.view))
         self.branches.append(new)
+        return new
 
     def end(self, branch: Branch) -> None:
-        """The members of a branch deliver the messages ordered there. Their messages that are not ordered are lost."""
+        """The members of a branch deliver the messages ordered there; the others come in a later view."""
         while self.deliver(branch):
             pass
         self.branches.remove(branch)
-        for member in branch.members:
-            if self.draw.random() < 0.5:
-                member.says.clear()
+
+    def send(self, member: Member) -> None:
+        if member.core.has:
+            self.sent += 1
+            member.step(state_transfer.SendRequested(Payload(b"%d" % self.sent)))
 
     def speak(self, branch: Branch) -> bool:
         """One more message is ordered."""
         talking = [member for member in branch.members if member.says]
         if talking:
             member = self.draw.choice(talking)
-            branch.order.append((member.name, member.says.pop(0)))
-            self.ordered += messages_of(branch.order[-1][1])
+            message = member.says.pop(0)
+            branch.order.append((member.name, message))
+            if isinstance(message, state_transfer.App):
+                self.ordered.append(cast("bytes", message.payload))
         return bool(talking)
 
     def deliver(self, branch: Branch) -> bool:
         """A member that has not delivered all delivers one."""
-        behind = [member for member in branch.members if branch.had[member.name] < len(branch.order)]
+        behind = [member for member in branch.members if branch.at[member.name] < len(branch.order)]
         if behind:
             member = self.draw.choice(behind)
-            member.do(member.transfer.delivers(*branch.order[branch.had[member.name]]))
-            branch.had[member.name] += 1
+            self.hears(member, *branch.order[branch.at[member.name]])
+            branch.at[member.name] += 1
         return bool(behind)
 
+    @staticmethod
+    def hears(member: Member, sender: str, message: object) -> None:
+        """SEQUENCER passes over what this member has delivered before."""
+        if id(message) not in member.had:
+            member.had[id(message)] = message
+            member.step(RECEIVED[type(message)](sender, message))
+
+    def carry(self, branch: Branch) -> bool:
+        """A unicast arrives, an application reads a part, or a timer of no time fires."""
+        moves: list[Callable[[], object]] = []
+        for member in branch.members:
+            if member.reads:
+                moves.append(member.reads_part)
+            if "soon" in member.timers:
+                moves.append(partial(self.fire, member, "soon", state_transfer.SoonTimeout()))
+            senders = [other for other in branch.view.members if self.wires[other, member.name]]
+            moves.extend(partial(self.arrive, other, member) for other in senders)
+        if moves:
+            self.draw.choice(moves)()
+        return bool(moves)
+
+    def arrive(self, sender: str, member: Member) -> None:
+        message = self.wires[sender, member.name].popleft()
+        member.step(RECEIVED[type(message)](sender, message))
+
+    @staticmethod
+    def fire(member: Member, timer: str, event: object) -> None:
+        member.timers.remove(timer)
+        member.step(event)
+
     def settle(self, branch: Branch) -> None:
-        while self.speak(branch) or self.deliver(branch):
+        """All is done; who was refused by all asks again, a few times."""
+        for _ in range(4):
+            while self.speak(branch) or self.deliver(branch) or self.carry(branch):
+                pass
+            for member in branch.members:
+                if "ask" in member.timers:
+                    self.fire(member, "ask", state_transfer.AskTimeout())
+        while self.speak(branch) or self.deliver(branch) or self.carry(branch):
             pass
 
 
 def step(world: World, *, calm: bool) -> None:
     """One event happens. `calm`: no partition, and the founder stays."""
     branch = world.draw.choice(world.branches)
-    match world.draw.randrange(24):
+    match world.draw.randrange(30):
         case 0:  # members come
             world.end(branch)
             new = [world.member() for _ in range(world.draw.randint(1, 2))]
@@ -143,10 +220,11 @@ def step(world: World, *, calm: bool) -> None:
                 world.end(each)
             world.install([member for each in both for member in each.members], both)
         case number if number < 12:  # an application sends
-            world.sent += 1
-            world.draw.choice(branch.members).says.append(of_application(world.sent, b"%d" % world.sent))
+            world.send(world.draw.choice(branch.members))
         case number if number < 18:
             world.speak(branch)
+        case number if number < 24:
+            world.carry(branch)
         case _:
             world.deliver(branch)
 
@@ -162,14 +240,15 @@ def run(seed: int, *, calm: bool) -> None:
         step(world, calm=calm)
     for branch in world.branches:
         world.settle(branch)
-        having = [member for member in branch.members if member.transfer.has]
+        having = [member for member in branch.members if member.core.has]
         if not having and not calm:  # those that had it are gone
             continue
         assert having == branch.members
         assert 1 == len({tuple(member.state) for member in branch.members})
         state = branch.members[0].state
         assert len(state) == len(set(state))
-        assert {data for _, said in branch.order for data in messages_of(said)} <= set(state)
+        late = [message for _, message in branch.order if isinstance(message, state_transfer.App)]
+        assert {message.payload for message in late} <= set(state)
         assert not calm or world.ordered == state
 
 
@@ -178,139 +257,255 @@ def runs(*, calm: bool) -> None:
         run(seed, calm=calm)
 
 
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A state has several parts."""
-    monkeypatch.setattr(transfer, "_PART", 7)
-
-
 @pytest.mark.parametrize("calm", [False, True])
 def test_all_members_have_one_state_whatever_comes_between(*, calm: bool) -> None:
     runs(calm=calm)
 
 
-def _newest(self: Transfer) -> object:
+def _own(state: state_transfer.State, _told: object) -> frozenset[str]:
     """Each member takes its own state for the kept state."""
-    return self._told[self.me]
+    return frozenset({state.member})
 
 
-def _once_told(self: Transfer, new: NewView, tells: Callable[..., list[Action]]) -> object:
+def _cut_off(config: state_transfer.Config, state: state_transfer.State, event: Any) -> Any:  # noqa: ANN401
     """A transfer that a view has cut off is forgotten."""
-    self._done = True
-    return tells(self, new)
+    after, effects = _VIEW(config, state, event)
+    return evolve(after, giving=state_transfer.Giving(())), effects
 
 
-@pytest.mark.parametrize("broken", ["kept", "again"])
-def test_a_broken_transfer_is_noticed(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    view = Transfer.view
-    match broken:
-        case "kept":
-            monkeypatch.setattr(Transfer, "_kept", _newest)
-        case _:
-            monkeypatch.setattr(Transfer, "view", lambda self, new: _once_told(self, new, view))
+def _holds_nothing(config: state_transfer.Config, state: state_transfer.State, event: Any) -> Any:  # noqa: ANN401
+    """What comes after the own ASK is dropped, as what came before."""
+    return _APP(config, state, event) if state.has else (state, ())
+
+
+_VIEW, _APP = state_transfer._view_installed, state_transfer._app_received  # noqa: SLF001 - they are broken
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [("_kept_by", _own), ("_view_installed", _cut_off), ("_app_received", _holds_nothing)],
+)
+def test_a_broken_transfer_is_noticed(
+    name: str, broken: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_transfer, name, broken)
     with pytest.raises(AssertionError):
-        runs(calm=True)
+        runs(calm=name != "_kept_by")
 
 
-def _comes_back() -> tuple[list[bytes], ...]:
+def _comes_back() -> tuple[list[list[bytes]], list[object]]:
     """A sends x, and is cut off before it has x back; C joins B, and gets its state; A comes back with x.
 
-    B, which has delivered x, drops it by its received-table. Return the states of all three.
+    B, which has delivered x, drops it by its received-table. Return the states of all three, and what A was told.
     """
     world = World(random.Random(1))  # noqa: S311 - no secret
     a, b, c = world.member(), world.member(), world.member()
-    a.transfer.majority = b.transfer.majority = c.transfer.majority = True
-    world.install([b], [])
-    world.end(world.branches[0])
-    world.install([b, a], [])
-    world.settle(world.branches[0])
-    first = b.transfer.formed = a.transfer.formed = world.branches[0].view.id
-    x = (a.name, of_application(1, b"x"))
-    b.do(b.transfer.delivers(*x))
+
+    def formed(branch: Branch) -> Branch:
+        for member in branch.members:
+            member.step(ViewFormed(branch.view.id))
+        world.settle(branch)
+        return branch
+
+    first = formed(world.install([b], []))
+    world.end(first)
+    both = formed(world.install([b, a], [first]))
+    world.send(a)
+    x = a.says.pop()
+    world.hears(b, a.name, x)
     world.branches.clear()
-    world.install([b], [])
-    b.transfer.formed = world.branches[0].view.id
-    world.install([a], [])
-    world.branches.pop(0)
-    (alone,) = world.branches
+    alone = world.install([a], [both])
+    pair = formed(world.install([b], [both]))
+    world.end(pair)
+    pair = formed(world.install([b, c], [pair]))
+    assert [b"1"] == c.state
+    assert [] == a.state
     world.branches.clear()
-    world.install([b, c], [])
-    world.settle(world.branches[0])
-    b.transfer.formed = c.transfer.formed = world.branches[0].view.id
-    assert c.state == [b"x"]
-    assert a.transfer.formed == first
-    world.install([b, c, a], [world.branches.pop(0), alone])
-    merged = world.branches[-1]
+    merged = world.install([b, c, a], [alone, pair])
+    for member in merged.members:
+        member.step(ViewFormed(merged.view.id))
     world.settle(merged)
     for each in (a, c):
-        each.do(each.transfer.delivers(*x))
-    return a.state, b.state, c.state
+        world.hears(each, a.name, x)
+    return [a.state, b.state, c.state], a.told
 
 
-def test_a_message_that_is_in_the_state_is_not_applied_again() -> None:
-    assert ([b"x"],) * 3 == _comes_back()
+def test_a_message_that_is_in_the_state_is_not_applied_again_and_its_sender_is_told() -> None:
+    states, told = _comes_back()
+    assert [[b"1"]] * 3 == states
+    assert state_transfer.StateDropped() in told
+    assert state_transfer.OwnIsInState(1) in told
 
 
 def test_a_state_without_what_is_in_it_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(globals(), "parts", lambda view, state, _seen: transfer.parts(view, state, {}))
-    assert ([b"x", b"x"], [b"x"], [b"x", b"x"]) == _comes_back()
+    monkeypatch.setattr(state_transfer.Seen, "get", lambda _self, _member, otherwise: otherwise)
+    with pytest.raises((AssertionError, ProtocolError)):
+        assert [[b"1"]] * 3 == _comes_back()[0]
 
 
 def test_the_numbers_of_members_that_are_gone_are_forgotten_with_their_names_next_incarnation() -> None:
-    one = Transfer("a#1", provides=True)
-    one.view(NewView(ViewId(1, "a#1"), ("a#1",), frozenset(), ("a#1",)))
+    world = World(random.Random(1))  # noqa: S311 - no secret
+    one = Member("a#1", state_transfer.start("a#1"), world.wires)
+    one.step(ViewInstalled(View(ViewId(1, "a#1"), ("a#1",))))
     for life in range(1, 100):
         joiner = f"b#{life}"
-        one.view(NewView(ViewId(2 * life, "a#1"), ("a#1", joiner), frozenset(), (joiner,)))
-        one.delivers(joiner, of_application(1, b"x"))
-        one.view(NewView(ViewId(2 * life + 1, "a#1"), ("a#1",), frozenset(), ()))
-    assert {"b#99": 1} == one.seen
+        one.step(ViewInstalled(View(ViewId(2 * life, "a#1"), ("a#1", joiner))))
+        one.step(state_transfer.AppReceived(joiner, state_transfer.App(1, Payload(b"x"))))
+        one.step(ViewInstalled(View(ViewId(2 * life + 1, "a#1"), ("a#1",))))
+    assert {"b#99": 1} == dict(one.core.seen.items())
 
 
-def test_an_incarnation_that_waited_for_a_state_is_not_followed_by_one_that_begins_a_group() -> None:
-    one = Transfer("a", provides=True)
-    begins = [one.begins_again]
-    one.view(NewView(ViewId(1, "b"), ("b", "a"), frozenset(), ("b", "a")))
-    begins.append(one.begins_again)
-    assert begins == [True, False]
-    other = Transfer("a", provides=True, begins=False)
-    assert [Lacks("it is alone")] == other.view(NewView(ViewId(1, "a"), ("a",), frozenset(), ("a",)))[1:]
-    assert not other.has
-    assert not other.begins_again
-    third = Transfer("a", provides=True)
-    third.view(NewView(ViewId(1, "a"), ("a",), frozenset(), ("a",)))
-    assert third.begins_again, "it founded a group"
+# The runtime's part
 
 
-def test_a_member_without_a_provider_holds_up_nobody() -> None:
-    world = World(random.Random(1))  # noqa: S311 - no secret
-    first, other, third = world.member(), world.member(provides=False), world.member()
-    world.install([first], [])
-    first.says.append(of_application(1, b"1"))
-    world.settle(world.branches[0])
-    world.end(world.branches[0])
-    world.install([other, first, third], [])
-    other.says.append(of_application(1, b"2"))
-    world.settle(world.branches[0])
-    assert [b"1", b"2"] == first.state == third.state
-    assert [b"2"] == other.state
+@define
+class Provider:
+    """An application; `gives`: what `get` returns or raises."""
+
+    gives: Any
+    taken: list[bytes] = field(factory=list)
+
+    def get(self) -> Any:  # noqa: ANN401 - also what is no state
+        if isinstance(self.gives, Exception):
+            raise self.gives
+        return self.gives
+
+    def set(self, state: bytes) -> None:
+        self.taken.append(state)
 
 
-def test_bytes_that_are_no_part_of_a_transfer_change_nothing() -> None:
-    one = Transfer("a", provides=True)
-    one.view(NewView(ViewId(1, "a"), ("a", "b"), frozenset(), ("a", "b")))
-    for data in (b"", b"?", b"t", b"t\x93", b"s\xc1", b"t" + bytes(9), b"c", b"c\x92", b"a\x92"):
-        assert [] == one.delivers("b", data)
-    assert not one.has
+@frozen
+class Said:
+    """What a transfer has answered and recorded."""
+
+    answers: list[Any] = field(factory=list)
+    records: list[str] = field(factory=list)
+
+    def transfer(self, provider: Provider, largest: int = 1_000_000, patience: float = 30) -> Transfer:
+        return Transfer(
+            provider,
+            largest=largest,
+            patience=patience,
+            answers=self.answers.append,
+            record=lambda _operation, **fields: self.records.append(fields["error"]),
+        )
 
 
-def test_what_waits_for_a_state_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "LARGEST_STATE", 10_000)
-    assert LARGEST_STATE > 10_000
-    one = Transfer("a", provides=True)
-    one.view(NewView(ViewId(1, "a"), ("a", "b"), frozenset(), ("a", "b")))
-    with pytest.raises(EndedError, match="before the state of the group did: it is too large"):
-        [one.delivers("b", of_application(number, bytes(1_000))) for number in range(1, 101)]
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(20):
+        while not holds():  # noqa: ASYNC110 - of no event
+            await asyncio.sleep(0.005)
+
+
+def test_a_state_is_read_in_parts_of_bounded_size_as_it_was_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "_PART", 7)
+    for state in (
+        [b""],
+        [b"a"],
+        [b"seven--"],
+        [b"a state of some length"],
+        [b"in ", b"", b"pieces of any", b" size"],
+    ):
+        whole = b"".join(state)
+        for given in (whole, iter(state)):
+            chunks = [*pieces(given, 100)]
+            assert b"".join(data for data, _ in chunks) == whole
+            assert all(len(data) <= 7 for data, _ in chunks)
+            assert [last for _, last in chunks] == [False] * (len(chunks) - 1) + [True]
+
+    async def test() -> None:
+        said = Said()
+        one = said.transfer(Provider(b"0123456789"))
+        mark = state_transfer.MarkState("b", 1)
+        one.asks(mark)
+        one.read(state_transfer.ReadPart("b", 1, 1))
+        await asyncio.sleep(0.02)
+        assert [] == said.answers, "nothing is marked yet"
+        await one.mark(mark)
+        await until(lambda: said.answers)
+        one.read(state_transfer.ReadPart("b", 1, 2))
+        await until(lambda: len(said.answers) == 2)
+        assert said.answers == [
+            state_transfer.PartRead("b", 1, 1, Payload(b"0123456"), last=False),
+            state_transfer.PartRead("b", 1, 2, Payload(b"789"), last=True),
+        ]
+
+    asyncio.run(test())
+
+
+def test_an_iterator_is_read_no_further_than_it_is_asked_for() -> None:
+    """So a state of any size takes the memory of a few parts."""
+    read = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal read
+        while True:
+            read += 1
+            yield bytes(transfer._PART)  # noqa: SLF001
+
+    parts = pieces(endless(), 1 << 40)
+    for _ in range(3):
+        assert not next(parts)[1]
+    assert 4 == read
+
+
+def test_a_mark_that_is_freed_asks_the_application_for_nothing() -> None:
+    async def test() -> None:
+        said = Said()
+        one = said.transfer(Provider(RuntimeError("it is asked")))
+        mark = state_transfer.MarkState("b", 1)
+        one.asks(mark)
+        one.free(state_transfer.FreeState("b"))
+        await one.mark(mark)
+        one.asks(mark)
+        one.asks(state_transfer.MarkState("b", 2))
+        await one.mark(mark)
+        assert ([], []) == (said.answers, said.records)
+
+    asyncio.run(test())
+
+
+def test_an_application_that_takes_no_events_gives_no_state_after_a_while() -> None:
+    async def test() -> None:
+        said = Said()
+        one = said.transfer(Provider(b""), patience=0.01)
+        one.asks(state_transfer.MarkState("b", 3))
+        await until(lambda: said.answers)
+        assert [state_transfer.PartFailed("b", 3)] == said.answers
+        assert ["the application took no event for 0.01 seconds"] == said.records
+
+    asyncio.run(test())
+
+
+def test_a_state_that_comes_has_a_limit_and_is_put_together_anew() -> None:
+    async def test() -> None:
+        provider = Provider(b"")
+        one = Said().transfer(provider, largest=10)
+        one.put(state_transfer.PutPart(1, Payload(b"an attempt")))
+        one.put(state_transfer.PutPart(1, Payload(b"an")))
+        one.put(state_transfer.PutPart(2, Payload(b"other")))
+        await one.set(one.came())
+        assert [b"another"] == provider.taken
+        for number in (1, 2):
+            one.put(state_transfer.PutPart(number, Payload(b"1234")))
+        with pytest.raises(EndedError, match="more than 10 bytes: raise Settings"):
+            one.put(state_transfer.PutPart(3, Payload(b"1234")))
+
+    asyncio.run(test())
+
+
+def test_what_is_no_state_is_refused() -> None:
+    for state in (None, "text", [b"list"]):
+        with pytest.raises(BadInputError, match="it is bytes, or an iterator"):
+            pieces(state, 10)
+
+
+def test_bytes_that_are_no_multicast_of_an_application_have_no_messages() -> None:
+    assert [b"one", b"other"] == messages_of(of_application(3, b"one", b"other"))
+    assert 3 == number_of(of_application(3, b"one", b"other"))
+    for data in (b"", b"?", b"\x93", b"\xc1", bytes(9), b"\x92"):
+        assert [] == messages_of(data)
+        assert 0 == number_of(data)
 
 
 def test_a_view_says_who_comes_from_the_last_one() -> None:

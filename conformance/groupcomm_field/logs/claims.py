@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from attrs import define, field
 
-from groupcomm.effects import ALL, PassUp
+from groupcomm.effects import ALL
 from groupcomm.events import Deliver, ViewInstalled
 from groupcomm.view import Address, ViewId
 
@@ -113,9 +113,9 @@ class _History:
         for step in life.steps:
             if step.written[0] == "multicast":
                 history.sent.append(step.written[1])
-            for effect in step.effects:
-                match effect:
-                    case PassUp(ViewInstalled(view)):
+            for event in step.ordered:
+                match event:
+                    case ViewInstalled(view):
                         if life.member not in view.members:
                             judged.rejected.append(
                                 Rejected(life.log, step.line, "a view without this member")
@@ -127,15 +127,13 @@ class _History:
                         history.members[view.id] = view.members
                         history.lines[view.id] = step.line
                         judged.counts["views"] += 1
-                    case PassUp(Deliver(sender, payload)):
+                    case Deliver(sender, payload):
                         if not history.views:
                             judged.rejected.append(Rejected(life.log, step.line, "a delivery in no view"))
                             continue
                         assert isinstance(payload, bytes)  # noqa: S101 - the codec has nothing else
                         history.delivered[history.views[-1]].append((sender, payload))
                         judged.counts["deliveries"] += 1
-                    case _:
-                        pass
         return history
 
     def news(self, view: ViewId, other: "_History") -> list[tuple[Address, bytes]]:

@@ -62,6 +62,8 @@ def decide(
         decided = steps = 0
         differences: list[Different] = []
         for life in lives:
+            if name not in life.configs:  # an application without a state has no STATE_TRANSFER
+                continue
             config = life.configs[name]
             values = {
                 constant: getattr(config, parameter)

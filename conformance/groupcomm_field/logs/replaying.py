@@ -10,13 +10,14 @@ import json
 from base64 import b64decode
 from binascii import Error as NoBase64
 from collections import Counter, deque
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
 from attrs import define, field, frozen
 
-from groupcomm import file_ping, merge_gms, unicast
+from groupcomm import file_ping, merge_gms, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Payload, ViewInstalled
@@ -61,13 +62,18 @@ class Rejected:
 
 @frozen
 class Step:
-    """A composite step: the event, as it is in the log and as the stack takes it, and what came of it."""
+    """A composite step: the event, as it is in the log and as the stack takes it, and what came of it.
+
+    `ordered`: the deliveries and the views of SEQUENCER, in their order. STATE_TRANSFER above it holds and
+    drops deliveries; without that layer they are those of the stack.
+    """
 
     line: int
     cause: str
     written: tuple[Any, ...]
     effects: tuple[Effect, ...]
     on_paper: tuple[Any, ...]
+    ordered: tuple[Deliver | ViewInstalled, ...]
 
 
 @define
@@ -102,14 +108,11 @@ def _short(payload: object) -> Payload:
 def _brief(step: Step) -> Step:
     written = tuple(_short(each) if type(each) is bytes else each for each in step.written)
     sent = tuple((paper[0], paper[1], _short(paper[2])) for paper in step.on_paper if paper[0] == "Datagram")
-    effects = tuple(
-        PassUp(Deliver(effect.event.sender, _short(effect.event.payload)))
-        if isinstance(effect.event, Deliver)
-        else effect
-        for effect in step.effects
-        if isinstance(effect, PassUp) and isinstance(effect.event, Deliver | ViewInstalled)
+    ordered = tuple(
+        Deliver(each.sender, _short(each.payload)) if isinstance(each, Deliver) else each
+        for each in step.ordered
     )
-    return Step(step.line, step.cause, written, effects, sent)
+    return Step(step.line, step.cause, written, (), sent, ordered)
 
 
 class _NotSoError(Exception):
@@ -154,7 +157,8 @@ def _begun(path: Path, line: bytes) -> Life:
     try:
         first = json.loads(line)
         read = {
-            name: type(default)(**first["configs"][name]) for name, default in configs(Settings()).items()
+            name: type(default)(**first["configs"][name])
+            for name, default in configs(Settings(), state="state_transfer" in first["configs"]).items()
         }
         if (first["format"], first["version"]) != (FORMAT, VERSION):
             raise ValueError("another version")
@@ -189,8 +193,12 @@ class _Run:
         made = stack_of(life.configs)
         self._stack = Stack(
             tuple(
-                Layer.of(Tap(layer.core, place, self._notes), layer.config, declared_by=LAYERS[layer.name])
-                for place, layer in enumerate(made.layers)
+                Layer.of(
+                    Tap(layer.core, [*LAYERS].index(layer.name), self._notes),
+                    layer.config,
+                    declared_by=LAYERS[layer.name],
+                )
+                for layer in made.layers
             ),
             made.ground,
         )
@@ -198,6 +206,8 @@ class _Run:
         self._timers = Counter({BEAT: 1})  # the first comes of itself
         self._to_itself: deque[bytes] = deque()
         self._blocks = self._readings = 0
+        self._marked: dict[Address, int] = {}
+        self._to_read: set[tuple[Address, int, int]] = set()
         self._found: set[Address] = set()
         self._chain = life.first
 
@@ -245,7 +255,23 @@ class _Run:
             if self._most is None or self._life.taken[note.place] <= self._most:
                 self._life.events[note.place].append(note.event)
                 self._life.lines[note.place].append(at)
-        self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper)))
+        ordered = tuple(self._ordered(effects))
+        self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper), ordered))
+
+    def _ordered(self, effects: tuple[Effect, ...]) -> Iterator[Deliver | ViewInstalled]:
+        if "state_transfer" not in self._life.configs:
+            for effect in effects:
+                if isinstance(effect, PassUp) and isinstance(effect.event, Deliver | ViewInstalled):
+                    yield effect.event
+            return
+        for note in self._notes:
+            match note.event:
+                case state_transfer.AppReceived(sender, message):
+                    yield Deliver(sender, message.payload)
+                case ViewInstalled() if note.place == 0:
+                    yield note.event
+                case _:
+                    pass
 
     def _same(self, what: str, said: object, found: object) -> None:
         if type(said) is not type(found) or said != found:
@@ -279,7 +305,10 @@ class _Run:
                 if self._blocks < 0:
                     raise _NotSoError("the application returns from no BLOCK")
                 expected = "application"
-            case ("multicast", _) | ("leave",) | ("connect",) | ("disconnect",):
+            case ("part", *_) | ("no part", *_):
+                self._answers(values)
+                expected = "application"
+            case ("multicast", _) | ("leave",) | ("connect",) | ("disconnect",) | ("declare",):
                 expected = "application"
             case ("join", str(coordinator), *_):
                 if coordinator not in self._found:
@@ -298,6 +327,15 @@ class _Run:
         if cause != expected:
             raise _NotSoError(f"the cause is {cause!r}, and of such an event it is {expected!r}")
 
+    def _answers(self, values: tuple[Any, ...]) -> None:
+        match values:
+            case ("part", str(to), int(attempt), int(number), *_) if (to, attempt, number) in self._to_read:
+                self._to_read.remove((to, attempt, number))
+            case ("no part", str(to), int(attempt)) if self._marked.get(to) == attempt:
+                del self._marked[to]
+            case _:
+                raise _NotSoError("the application answers for a state that it was not asked for")
+
     def _fires(self, timer: str) -> None:
         self._timers[timer] -= 1
         if self._timers[timer] < 0:
@@ -313,6 +351,10 @@ class _Run:
         match effect:
             case Datagram(to, _) if to in (ALL, self._life.member):
                 self._to_itself.append(paper[2])
+            case PassUp(state_transfer.MarkState(to, attempt)):
+                self._marked[to] = attempt
+            case PassUp(state_transfer.ReadPart(to, attempt, number)):
+                self._to_read.add((to, attempt, number))
             case SetTimer(name):
                 self._timers[name] += 1
             case CancelTimer():
@@ -332,7 +374,7 @@ def _values(event: object) -> tuple[Any, ...]:
     if type(event) is not list or not event or type(event[0]) is not str:
         raise _NotSoError("an event has a kind")
     values: list[Any] = list(event)
-    place = {"arrived": 2, "multicast": 1}.get(values[0])
+    place = {"arrived": 2, "multicast": 1, "part": 4}.get(values[0])
     if place is not None:
         try:
             values[place] = b64decode(values[place], validate=True)
