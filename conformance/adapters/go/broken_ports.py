@@ -28,7 +28,7 @@ from groupcomm_conformance.models.manifest import Manifest, find_root, load
 from groupcomm_conformance.ports.conforming import Part, kept, rows, starts
 from groupcomm_conformance.ports.judging import Asked
 from groupcomm_conformance.ports.port import Port
-from groupcomm_conformance.ports.renaming import WAYS, renamed
+from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
 from groupcomm_conformance.ports.skipping import Skips
 from groupcomm_conformance.ports.walking import random_walk, walked
 from groupcomm_conformance.protocols import derive
@@ -137,8 +137,9 @@ class Held:
             kept(port, part, Asked(port.judge, table), Skips(), range(len(table)))
         elif level == "renamed":
             for way in WAYS:
-                if self.manifest.protocol not in way.without:
-                    rows(port, part, Asked(port.judge, renamed(port.protocol, table, way)), Skips())
+                if way.suits(self.manifest.protocol):
+                    asked = Asked(port.judge, renamed(port.protocol, table, way))
+                    rows(port, part, asked, Skips(), borne(table, way))
         else:
             config = port.protocol.config(constants)
             seeds = range(1, WALKS + 1)

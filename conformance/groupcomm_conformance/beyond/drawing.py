@@ -38,8 +38,11 @@ from groupcomm.shapes import (
 from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 
 __all__ = [
+    "CORES",
     "LENGTH",
     "NAMES",
+    "PORTS",
+    "Domain",
     "Drawn",
     "Walk",
     "atoms",
@@ -57,14 +60,44 @@ NAMES: Final = ("A", "B", "a", "aa", "node1", "node10", "node2", "10.0.0.1:7800"
 LENGTH: Final = 60
 """Events in a walk."""
 
-_LARGE: Final = (7, 255, 65_535, 1_000_000_000)
-_LARGEST: Final = 2**31 - 1
-"""TLC's numbers end there."""
-
 _MOST_MEMBERS: Final = 6
+_CROWD: Final = 0.05  # of the walks of a domain with `more` names
 _OTHERS: Final = 0.75  # three events of others for one
 _KEPT: Final = 24
 _CALLERS: Final = ("GMS", "STATE_TRANSFER", "MERGE", "FLUSH")
+
+
+@frozen
+class Domain:
+    """The values that walks draw from: names, large numbers, payloads.
+
+    `bases`: a walk has one of them, and most of its new numbers are a little more. `more`: the names of
+    further members, which a few of the walks have. `largest`: no number of a walk is beyond; None where there
+    is no such bound.
+    """
+
+    names: tuple[str, ...] = NAMES
+    large: tuple[int, ...] = (7, 255, 65_535, 1_000_000_000)
+    payloads: tuple[object, ...] = (0, 1, 2, 1_000_000_000)
+    bases: tuple[int, ...] = ()
+    more: tuple[str, ...] = ()
+    largest: int | None = 2**31 - 1
+
+
+CORES: Final = Domain()
+"""For a core and its specification: TLC's numbers end at 2^31 - 1, and it compares no number with a text."""
+
+PORTS: Final = Domain(
+    names=(*NAMES, "X", "\u00e9", "e\u0301", "\uffee", "\U0001d11e", "constructor", "__proto__"),
+    large=(7, 255, 65_535, 2**31, 2**32, 2**53 - 2, 2**60),
+    bases=(0, 2**31 - 2, 2**32 - 2, 2**53 - 2, 2**60),
+    payloads=(0, 1, 2, 2**53 - 1, False, True, "", "0", ()),
+    more=tuple(f"member{number}" for number in range(70)),
+    largest=None,
+)
+"""For a port, of which the core judges. Numbers are beyond 32 bits and beyond the exact ones of JavaScript;
+sums of them are below 2^63. Names differ by case or by Unicode form, are ordered otherwise in UTF-16, or are
+properties of each object of JavaScript. Payloads count as absent in some languages, or as equal."""
 
 
 @frozen
@@ -93,16 +126,19 @@ def walk(
     seed: int,
     *,
     length: int = LENGTH,
-    among: tuple[str, ...] = NAMES,
+    domain: Domain = CORES,
 ) -> Walk:
-    """Draw the walk with this seed, with `among` as names: always the same for one state of the core.
+    """Draw the walk with this seed: always the same for one state of the core.
 
-    Members add numbers up. The walk ends, shorter than `length`, before a number that TLC does not have.
+    Members add numbers up. The walk ends, shorter than `length`, before a number that is not in the domain.
     """
-    crowd = _Crowd(protocol, config, Random(seed), among)  # noqa: S311 - repeatable, no secret
+    crowd = _Crowd(protocol, config, Random(seed), domain)  # noqa: S311 - repeatable, no secret
     for _ in range(length):
         crowd.step()
-    steps = takewhile(_fits, crowd.steps) if crowd.large else crowd.steps
+    largest = domain.largest
+    if not crowd.large or largest is None:
+        return Walk(crowd.hero, tuple(crowd.steps), seed)
+    steps = takewhile(lambda step: _fits(step, largest), crowd.steps)
     return Walk(crowd.hero, tuple(steps), seed)
 
 
@@ -138,9 +174,9 @@ def atoms(*values: Any) -> Iterator[Any]:  # noqa: ANN401 - of any classes
             yield value
 
 
-def _fits(step: Drawn) -> bool:
-    """Say whether TLC has all numbers of a step."""
-    return all(abs(each) <= _LARGEST for each in atoms(step) if isinstance(each, int))
+def _fits(step: Drawn, largest: int) -> bool:
+    """Say whether no number of a step is beyond the largest."""
+    return all(abs(each) <= largest for each in atoms(step) if isinstance(each, int))
 
 
 @define
@@ -148,17 +184,18 @@ class _Crowd:
     """Members, what they have sent, and what was seen of each kind of value.
 
     The walk of the `hero` is what is compared. `lawful`: how much of what happens no peer has distorted.
-    `large`: a number was drawn that TLC has, and not three times of it.
+    `large`: the largest number was drawn that TLC has, and not three times of it. `base`: that of the domain.
     """
 
     protocol: Protocol
     config: Any
     random: Random
-    among: tuple[str, ...] = NAMES
+    domain: Domain = CORES
     names: tuple[str, ...] = ()
     hero: str = ""
     lawful: float = 0.5
     large: bool = False
+    base: int = 0
     states: dict[str, Any] = field(factory=dict)
     steps: list[Drawn] = field(factory=list)
     _wire: deque[tuple[str, str, Any]] = field(factory=lambda: deque(maxlen=_KEPT))
@@ -168,7 +205,11 @@ class _Crowd:
     _kinds: tuple[Record, ...] = ()
 
     def __attrs_post_init__(self) -> None:
-        self.names = tuple(self.random.sample(self.among, self.random.randint(2, _MOST_MEMBERS)))
+        self.names = tuple(self.random.sample(self.domain.names, self.random.randint(2, _MOST_MEMBERS)))
+        if self.domain.bases:
+            self.base = self.random.choice(self.domain.bases)
+        if self.domain.more and self.random.random() < _CROWD:
+            self.names += self.domain.more
         self.hero = self.names[0]
         self.lawful = self.random.choice((0.2, 0.6, 0.95))
         self.states = {name: self.protocol.core.start(name) for name in self.names}
@@ -223,7 +264,7 @@ class _Crowd:
         if self._wire and self.random.random() > lawful:
             sender, _, message = self.random.choice(self._wire)
             if self.random.random() < 0.3:  # noqa: PLR2004
-                sender = self.random.choice(self.among)
+                sender = self.random.choice(self.domain.names)
             if self.random.random() < 0.6:  # noqa: PLR2004
                 message = changed(message, self._shape_of(message), made)
             return made.arrival(sender, "", message)
@@ -324,7 +365,7 @@ class _Made:
             case Nothing():
                 return None
             case Anything():
-                return self.random.choice((0, 1, 2, 1_000_000_000))
+                return self.random.choice(self.crowd.domain.payloads)
             case Sequence() if shape == _LIST:
                 return self._list()
             case Sequence(item):
@@ -354,10 +395,12 @@ class _Made:
         if near and self.random.random() < 0.7:  # noqa: PLR2004
             return int(self.random.choice(near)) + self.random.choice((1, 1, 0, -1 if not self.sound else 1))
         if self.random.random() < 0.1:  # noqa: PLR2004
-            found = self.random.choice(_LARGE)
-            self.crowd.large |= found == _LARGE[-1]
+            large = self.crowd.domain.large
+            found = self.random.choice(large)
+            self.crowd.large |= found == large[-1]
             return found
-        return self.random.choice((0, 1, 1, 2, 3))
+        base = self.crowd.base if self.crowd.base and self.random.random() < 0.7 else 0  # noqa: PLR2004
+        return base + self.random.choice((0, 1, 1, 2, 3))
 
     def _text(self, name: str) -> str:
         if name in self.crowd.protocol.texts:
@@ -367,7 +410,7 @@ class _Made:
         among = self._members or self._around()
         if among and self.random.random() < 0.7:  # noqa: PLR2004
             return self.random.choice(among)
-        return self.random.choice(self.crowd.names if self.random.random() < 0.9 else self.crowd.among)  # noqa: PLR2004
+        return self.random.choice(self.crowd.names if self.random.random() < 0.9 else self.crowd.domain.names)  # noqa: PLR2004
 
     def _around(self) -> tuple[str, ...]:
         """The members of a view that the member knows."""
@@ -375,8 +418,9 @@ class _Made:
 
     def _list(self) -> tuple[str, ...]:
         """The members of a view: mostly this member is among them."""
-        among = self.crowd.names if self.random.random() < 0.9 else self.crowd.among  # noqa: PLR2004
-        found = self.random.sample(among, self.random.randint(1, min(_MOST_MEMBERS, len(among))))
+        among = self.crowd.names if self.random.random() < 0.9 else self.crowd.domain.names  # noqa: PLR2004
+        most = min(max(_MOST_MEMBERS, len(self.crowd.names)), len(among))
+        found = self.random.sample(among, self.random.randint(1, most))
         own = self._of.member
         if own not in found and self.random.random() < 0.9:  # noqa: PLR2004
             found[self.random.randrange(len(found))] = own
@@ -446,9 +490,9 @@ def distorted(protocol: Protocol, state: object, message: Any, random: Random) -
     return message
 
 
-def made_up(protocol: Protocol, state: object, random: Random, among: tuple[str, ...]) -> Any:  # noqa: ANN401 - of the protocol
+def made_up(protocol: Protocol, state: object, random: Random, names: tuple[str, ...]) -> Any:  # noqa: ANN401 - of the protocol
     """An event of a layer around, for a member in this state."""
-    crowd = _Crowd(protocol, None, random, among)
+    crowd = _Crowd(protocol, None, random, Domain(names))
     local = [kind for kind in kinds(protocol) if "message" not in kind.fields]
     return _Made(crowd, state).event(random.choice(local))
 

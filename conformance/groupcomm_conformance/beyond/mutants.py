@@ -36,7 +36,7 @@ from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.values import Fn, Value, function, show
 from groupcomm_conformance.tlc.errors import UnexpectedOutput
 
-from .drawing import LENGTH, Drawn, distorted, kinds, made_up, parts, taken, walk
+from .drawing import LENGTH, Domain, Drawn, distorted, kinds, made_up, parts, taken, walk
 from .judging import Beside
 
 __all__ = ["STEPS", "noticed_in", "noticed_of"]
@@ -88,7 +88,7 @@ def _blocks(protocol: Protocol, config: object, number: int, begin: int = 1) -> 
         steps: list[Drawn] = []
         events: list[Any] = []
         for each, names in zip(seeds, _NAMES, strict=True):
-            steps += walk(protocol, config, each, among=names).steps
+            steps += walk(protocol, config, each, domain=Domain(names)).steps
             events += (event for step in steps[-LENGTH:] for event in _around(protocol, step, random, names))
         states = tuple(dict.fromkeys(step.before for step in steps))
         name = f"random steps of the walks {seeds[0]} to {seeds[-1]}"

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -21,7 +22,7 @@ from groupcomm_conformance.ports.judging import Asked
 from groupcomm_conformance.ports.port import Port
 from groupcomm_conformance.ports.prelude import Preludes
 from groupcomm_conformance.ports.released import VectorSet
-from groupcomm_conformance.ports.renaming import WAYS, renamed
+from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
 from groupcomm_conformance.ports.skipping import Skips, read
 from groupcomm_conformance.ports.walking import Walk, random_walk, started, steps_of, walked
 from groupcomm_conformance.ports.words import arms
@@ -35,11 +36,13 @@ from .exits import ExitCode
 from .options import seconds, whole
 
 __all__ = [
+    "SECONDS",
     "AdapterOption",
     "Extent",
     "JUnit",
     "Patience",
     "RandomEvents",
+    "RandomSeconds",
     "Renamed",
     "SkipFile",
     "Strict",
@@ -73,6 +76,15 @@ RandomEvents: TypeAlias = Annotated[
         help="N random events beyond the bounds of the models, for core and specification, or a port.",
     ),
 ]
+RandomSeconds: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--seconds",
+        parser=seconds,
+        metavar="SECONDS",
+        help="Of a port: the time for the random events of a model; then it ends with fewer.",
+    ),
+]
 SkipFile: TypeAlias = Annotated[
     Path | None, typer.Option("--skip", metavar="FILE", help="Known failures of the port.")
 ]
@@ -90,14 +102,19 @@ _ID: Final = re.compile(r"\b[A-Z]{3}-[0-9]{2}\b")
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+SECONDS: Final = 60.0
+_CHUNK: Final = 10  # walks between two looks at the clock
+
+
 @frozen
 class Extent:
-    """The checks of each model beside its rows."""
+    """The checks of each model beside its rows. `seconds`: for its random walks."""
 
     strict: bool = False
     renamed: bool = False
     walks: int = 0
     seed: int = 1
+    seconds: float = SECONDS
 
 
 def opened(command: str, protocol: Protocol, patience: float = PATIENCE) -> Port:
@@ -161,10 +178,11 @@ def judge_model(
             kept(port, part("kept", table, " --strict"), asked, skips, right)
         if extent.renamed:
             for way in WAYS:
-                if name not in way.without:
+                if way.suits(name):
                     other = renamed(port.protocol, table, way)
                     of_way = part(f"renamed {way.name}", other, " --renamed")
-                    rows(port, of_way, Asked(port.judge, other), skips, places)
+                    of_row = places if places is not None else borne(table, way)
+                    rows(port, of_way, Asked(port.judge, other), skips, of_row)
     if row is None:
         of_start = part("start", None)
         of_start.what = "members"
@@ -174,9 +192,14 @@ def judge_model(
             of_random = part("random", None, more)
             of_random.what = "walks"
             config = port.protocol.config(constants)
-            seeds = range(extent.seed, extent.seed + extent.walks)
-            drawn = (random_walk(port.protocol, config, seed) for seed in seeds)
-            walked(port, of_random, drawn, skips, places_of(manifest))
+            ends = time.monotonic() + extent.seconds
+            for first in range(0, extent.walks, _CHUNK):
+                if time.monotonic() >= ends:
+                    of_random.what += f" ({extent.walks} were asked for in {extent.seconds:.0f} s)"
+                    break
+                chunk = range(first, min(first + _CHUNK, extent.walks))
+                drawn = (random_walk(port.protocol, config, extent.seed + each) for each in chunk)
+                walked(port, of_random, drawn, skips, places_of(manifest), before=first)
     return found
 
 

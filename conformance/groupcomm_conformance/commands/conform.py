@@ -1,6 +1,7 @@
 """`groupcomm conform`: every local step on the implementation."""
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -33,11 +34,13 @@ from groupcomm_conformance.steps.table import StepTable, Tables
 
 from . import console
 from .adapters import (
+    SECONDS,
     AdapterOption,
     Extent,
     JUnit,
     Patience,
     RandomEvents,
+    RandomSeconds,
     Renamed,
     SkipFile,
     Strict,
@@ -72,6 +75,7 @@ def command(
     row: Row = None,
     random: RandomEvents = None,
     seed: Seed = None,
+    seconds: RandomSeconds = SECONDS,
     adapter: AdapterOption = None,
     strict: Strict = False,
     with_renamed: Renamed = False,
@@ -100,7 +104,17 @@ def command(
     if closed and (fresh or random is not None or adapter is not None):
         raise typer.BadParameter("only --model, --row and --tier go with it", param_hint="--closed")
     if random is not None and adapter is None:
-        if row is not None or model or fresh or as_json or strict or with_renamed or skip or junit:
+        if (
+            row is not None
+            or model
+            or fresh
+            or as_json
+            or strict
+            or with_renamed
+            or skip
+            or junit
+            or seconds != SECONDS
+        ):
             raise typer.BadParameter(
                 "random events are of no model: only --seed goes with it, or an --adapter",
                 param_hint="--random",
@@ -117,7 +131,9 @@ def command(
     if row is not None and (not model or len(models) != 1):
         raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
     walks = -(-(random or 0) // LENGTH)
-    extent = Extent(strict=strict, renamed=with_renamed, walks=walks, seed=1 if seed is None else seed)
+    extent = Extent(
+        strict=strict, renamed=with_renamed, walks=walks, seed=1 if seed is None else seed, seconds=seconds
+    )
     if adapter is None and (extent != Extent() or skip or junit):
         raise typer.BadParameter("this is for a port: name its --adapter")
     implementations = _implementations(manifest for manifest, _ in models)
@@ -217,7 +233,12 @@ def _ports(
                 table, _ = table_of(manifest, each, checked.harvest, tables)
                 if row is not None and row > len(table):
                     raise typer.BadParameter(f"{each.name} has rows 1 to {len(table)}", param_hint="--row")
-                parts += judge_model(port, manifest, each, table, extent=extent, skips=skips, row=row)
+                began = time.monotonic()
+                made = judge_model(port, manifest, each, table, extent=extent, skips=skips, row=row)
+                told = "ok" if all(part.ok for part in made) else "FAILS"
+                count, took = sum(part.count for part in made), time.monotonic() - began
+                typer.echo(f"{name} {each.name}: {told}: {count:,} checks in {took:.1f} s", err=True)
+                parts += made
     return parts
 
 

@@ -7,7 +7,7 @@ the tables of the models and fails these.
 
 import re
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from attrs import evolve, frozen
@@ -29,7 +29,7 @@ from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.steps.table import HANDLED, Result, StepTable
 from groupcomm_conformance.tla.values import Fn, Value, function
 
-__all__ = ["WAYS", "Way", "renamed"]
+__all__ = ["WAYS", "Way", "borne", "renamed"]
 
 _MEMBER: Final = re.compile(r"([A-Z])((?:#[0-9]+)?)")
 
@@ -38,13 +38,16 @@ _RISING: Final = dict(
 )
 """Names of several letters, with beginnings in common, in both cases, in the order of the old ones."""
 
+_BY_CODE_POINTS: Final = dict(zip("ABCDEFGHZ", ("\uffee", *map(chr, range(0x1D11E, 0x1D126))), strict=True))
+"""Names in the order of the old ones by code points. In UTF-16 the first is the last."""
+
 _MIXED: Final = {**_RISING, "A": "m2", "B": "m1", "C": "M1", "D": "m", "Z": "m12"}
 """The same, in another order."""
 
 
 @frozen
 class Way:
-    """A way to replace values: names, the counters of views, or payloads; None leaves them as they are.
+    """A way to replace values: names, the counters of views, payloads, or seqnos; as they are by default.
 
     `without`: the protocols whose `Step` looks at such a value for more than equality and order.
     """
@@ -54,7 +57,12 @@ class Way:
     names: Mapping[str, str] | None = None
     counter: int = 0
     payload: int = 0
+    seqno: int = 0
     without: frozenset[str] = frozenset()
+
+    def suits(self, protocol: str) -> bool:
+        """True if rows of a protocol are rows with the other values, too: those that `borne` gives."""
+        return protocol not in self.without and (not self.seqno or protocol == _WINDOWS)
 
 
 _BY_NAME: Final = frozenset({"file_ping", "heartbeat", "merge", "merge_gms"})
@@ -70,10 +78,31 @@ WAYS: Final = (
     Way("names", "names of several letters, in the same order", names=_RISING),
     Way("mixed_names", "names of several letters, in another order", names=_MIXED, without=_BY_NAME),
     Way("counter_down", "counters of views that begin with 0", counter=-1, without=_FIRST),
+    Way("code_points", "names in an order that UTF-16 does not have", names=_BY_CODE_POINTS),
     # That many more, as two numbers of 32 bits that wrap stand in another order then.
     Way("counter_up", "counters of views beyond 32 bits", counter=2**32 + 2**31 - 2),
     Way("payload_down", "payloads that begin with 0", payload=-1),
+    Way("seqnos_up", "seqnos beyond 32 bits", seqno=2**32 + 2**31 - 2),
 )
+
+_WINDOWS: Final = "nakack"
+"""A window may begin anywhere. The numbers of other protocols begin with a connection, a view or a round."""
+
+_SEQNOS: Final = {
+    "Data": {"seqno": 0},
+    "DigestEntry": {"low": -1, "delivered": -1, "received": -1},
+    "DigestGiven": {"digest": -1},
+    "DigestSet": {"digest": -1},
+    "Highest": {"digest": -1},
+    "Purge": {"digest": -1},
+    "Range": {"first": 0, "last": 0},
+    "Source": {"upto": -1},
+    "State": {"starts": -1},
+    "Store": {"purged": -1},
+    "Window": {"low": -1, "base": -1, "purged": -1, "delivered": -1, "pending": 0},
+    "WindowsAdded": {"digest": -1},
+}
+"""The fields that hold seqnos, and the least seqno of each. A number below is malformed, and stays."""
 
 
 def renamed(protocol: Protocol, table: StepTable, way: Way) -> StepTable:
@@ -82,10 +111,9 @@ def renamed(protocol: Protocol, table: StepTable, way: Way) -> StepTable:
     state, effects = shape_of(protocol.state), Sequence(shape_of(protocol.effects))
     assert isinstance(state, Record)  # noqa: S101 - so it is of every protocol
     events = shape_of(protocol.events)
-    fields = state.fields
     results = tuple(
         Result(
-            {name: change.of(value, fields[name]) for name, value in result.changes.items()},
+            {name: change.part(state, name, value) for name, value in result.changes.items()},
             _sequence(change.of(result.effects, effects)),
         )
         for result in table.results
@@ -107,6 +135,32 @@ def renamed(protocol: Protocol, table: StepTable, way: Way) -> StepTable:
         events=tuple(_record(change.of(each, events)) for each in table.events),
         results=results,
     )
+
+
+def borne(table: StepTable, way: Way) -> list[int] | None:
+    """Give the places of the rows that are rows with the other values, too, from 0; None: all are.
+
+    The window of a new member without a given start begins at the first seqno, whatever the others are.
+    """
+    if not way.seqno:
+        return None
+    width = len(table.events)
+    return [
+        place
+        for place in range(len(table))
+        if not _begins_anew(table.states[place // width], table.events[place % width])
+    ]
+
+
+def _begins_anew(state: Fn, event: Fn) -> bool:
+    view = event.get("view")
+    known = {*_keys(state["windows"]), *_keys(state["starts"])}
+    return isinstance(view, Fn) and not known.issuperset(_sequence(view["members"]))
+
+
+def _keys(value: Value) -> Iterable[Value]:
+    """The domain of a function; TLC writes one without as a sequence."""
+    return value if isinstance(value, Fn) else range(1, len(_sequence(value)) + 1)
 
 
 def _record(value: Value) -> Fn:
@@ -151,7 +205,7 @@ class _Change:
             case Anything():
                 return value + self._way.payload if type(value) is int else value
             case Record(cls) if isinstance(value, Fn):
-                parts = {name: self.of(value[name], each) for name, each in shape.fields.items()}
+                parts = {name: self.part(shape, name, value[name]) for name in shape.fields}
                 counter = parts.get("counter")
                 if (
                     cls.__name__ == "ViewId"
@@ -175,3 +229,24 @@ class _Change:
                     if isinstance(option, Record) and self._tags.get(option.cls) == value["type"]:
                         return self.of(value, option)
         return value
+
+    def part(self, record: Record, name: str, value: Value) -> Value:
+        """Give the other value of a field of a record."""
+        least = _SEQNOS.get(record.cls.__name__, {}).get(name) if self._way.seqno else None
+        shape = record.fields[name]
+        return self.of(value, shape) if least is None else self._moved(value, shape, least)
+
+    def _moved(self, value: Value, shape: Shape, least: int) -> Value:
+        """Give seqnos that are higher: a number, the numbers of members, or the numbers of messages."""
+        match shape:
+            case Function(_, key, item):
+                pairs = value.items() if isinstance(value, Fn) else enumerate(_sequence(value), 1)
+                if key == _NUMBER:
+                    return function((self._moved(at, key, least), self.of(each, item)) for at, each in pairs)
+                return function((name, self._moved(each, item, least)) for name, each in pairs)
+            case Atom() if type(value) is int:
+                return value + self._way.seqno if value >= least else value
+        return self.of(value, shape)
+
+
+_NUMBER: Final = Atom(int)

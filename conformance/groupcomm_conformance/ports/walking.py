@@ -13,6 +13,7 @@ from typing import Final
 
 from attrs import field, frozen
 
+from groupcomm_conformance.beyond.drawing import PORTS
 from groupcomm_conformance.beyond.drawing import walk as drawn
 from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.protocols.derive import Protocol
@@ -93,7 +94,7 @@ def random_walk(protocol: Protocol, config: object, seed: int) -> Walk:
 
     RuntimeError where the core has no answer: that is a finding about the core, and no port's.
     """
-    of = drawn(protocol, config, seed)
+    of = drawn(protocol, config, seed, domain=PORTS)
     to_spec = protocol.codec.to_spec
     steps: list[Step] = []
     for each in of.steps:
@@ -151,11 +152,19 @@ def started(protocol: Protocol) -> Callable[[str], Value]:
 
 
 def walked(
-    port: Port, part: Part, walks: Iterable[Walk], skips: Skips, places: Places, *, strict: bool = False
+    port: Port,
+    part: Part,
+    walks: Iterable[Walk],
+    skips: Skips,
+    places: Places,
+    *,
+    strict: bool = False,
+    before: int = 0,
 ) -> None:
     """Walk on the port; the failures of a walk have its number as their row, and its name in their reason.
 
-    With `strict` once more in another order: a port that remembers another walk gives something else then.
+    `before`: how many walks of the part were judged before. With `strict` once more in another order: a port
+    that remembers another walk gives something else then.
     """
     if not port.can("step") and not port.can("start"):
         part.note = "the adapter can neither step nor start"
@@ -163,7 +172,7 @@ def walked(
     every = list(walks)
     plans = [[*_plan(port, each)] for each in every]
     live = sum(each.members is not None for each in every) if port.can("start") else 0
-    part.what = f"walks, {live} of them from start" if live else part.what
+    part.what = f"walks, {before + live} of them from start" if live else part.what
 
     def judge(at: int, answers: Sequence[Answer]) -> None:
         for due, told in zip(plans[at], answers, strict=True):
@@ -172,13 +181,13 @@ def walked(
             except WrongAnswerError as error:
                 wrong = Failure(0, error.verdict, "", (), (), str(error))
             if wrong is not None:
-                _failed(part, skips, places, at, every[at], due=due, failure=wrong)
+                _failed(part, skips, places, before + at, every[at], due=due, failure=wrong)
                 return
         part.replayed.counts["pass"] += 1
 
     def lost(at: int, request: int, gone: Gone) -> None:
         failure = Failure(0, gone.verdict, "", (), (), str(gone))
-        _failed(part, skips, places, at, every[at], due=plans[at][request], failure=failure)
+        _failed(part, skips, places, before + at, every[at], due=plans[at][request], failure=failure)
 
     jobs = [at for at, plan in enumerate(plans) if plan]
     if not port.can("step"):
