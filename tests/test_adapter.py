@@ -47,6 +47,7 @@ SMALL = {
     "flush": "join",
     "file_ping": "two_starters",
     "heartbeat": "misuse",
+    "state_transfer": "join_of_one",
 }
 SCRIPT = Path(__file__).parent / "data" / "adapter.py"
 CORE = ROOT / "conformance" / "adapters" / "core.py"

@@ -71,16 +71,19 @@ _BY_NAME: Final = frozenset({"file_ping", "heartbeat", "merge", "merge_gms"})
 _FIRST: Final = frozenset({"gms", "merge", "merge_gms", "nakack", "stable", "sequencer"})
 """The first view has a counter above that of no view, 0."""
 
+_COUNTERS_ALONE: Final = frozenset({"state_transfer"})
+"""Its state has counters of views without their creators, which look like any number."""
+
 _FOUNDS: Final = "JoinRequested"
 """With this event a member may found a group. Its view has the counter 1, whatever the other counters are."""
 
 WAYS: Final = (
     Way("names", "names of several letters, in the same order", names=_RISING),
     Way("mixed_names", "names of several letters, in another order", names=_MIXED, without=_BY_NAME),
-    Way("counter_down", "counters of views that begin with 0", counter=-1, without=_FIRST),
+    Way("counter_down", "counters of views that begin with 0", counter=-1, without=_FIRST | _COUNTERS_ALONE),
     Way("code_points", "names in an order that UTF-16 does not have", names=_BY_CODE_POINTS),
     # That many more, as two numbers of 32 bits that wrap stand in another order then.
-    Way("counter_up", "counters of views beyond 32 bits", counter=2**32 + 2**31 - 2),
+    Way("counter_up", "counters of views beyond 32 bits", counter=2**32 + 2**31 - 2, without=_COUNTERS_ALONE),
     Way("payload_down", "payloads that begin with 0", payload=-1),
     Way("seqnos_up", "seqnos beyond 32 bits", seqno=2**32 + 2**31 - 2),
 )
