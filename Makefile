@@ -32,6 +32,7 @@ setup: $(STAMP) ## install into .venv what locks/base.txt has (once)
 
 check: need-java $(STAMP) ## check all models with TLC, then the implementation against them; with FRESH=1 take no result of an earlier run
 	@$(BIN)/groupcomm check $(if $(FRESH),--fresh,--cached) $(ARGS)
+	@$(BIN)/groupcomm explore
 	@$(MAKE) --no-print-directory -j2 conform documents
 
 documents: need-java $(STAMP) ## check that the generated documents say what the specifications and models say
@@ -67,8 +68,9 @@ nightly-simulate:
 nightly-prove:
 	@$(MAKE) --no-print-directory prove ARGS='--confirm all'
 
-deep: need-java $(STAMP) ## check the models of the tier deep as well
+deep: need-java $(STAMP) ## check the models of the tier deep as well, and explore larger groups
 	@$(BIN)/groupcomm check --tier deep
+	@$(BIN)/groupcomm explore --tier full
 
 closed: need-java $(STAMP) ## check the implementation in the states that the rows of `conform` leave
 	@for protocol in $(PROTOCOL); do $(BIN)/groupcomm conform $$protocol --closed || exit; done

@@ -389,7 +389,10 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     ("lst", "No such command 'lst'. Did you mean 'list'"),
     ("explain", r"Missing argument 'PROTOCOL\|FLAW'"),
     ("explain toy", "expected a model of toy after it: groupcomm list toy shows them"),
-    ("explain toy hsty", r'no model is called "hsty" \(did you mean hasty\?\); there is pair, lossy'),
+    (
+        "explain toy hsty",
+        r'no model is called "hsty" \(did you mean hasty\?\); there is pair, hasty, forgetful, lossy',
+    ),
     ("explain tyo hasty", r'no protocol is called "tyo" \(did you mean toy\?\); there is toy'),
     ("check tyo", r'no protocol is called "tyo" \(did you mean toy\?\); there is toy'),
     ("check ../toy", 'no protocol is called "../toy"'),

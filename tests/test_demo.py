@@ -3,6 +3,7 @@
 import json
 import re
 from importlib import import_module
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -96,6 +97,24 @@ def test_a_story_can_be_read_by_a_program(capsys: pytest.CaptureFixture[str]) ->
     )
     assert [*range(1, len(told["steps"]) + 1)] == [step["number"] for step in told["steps"]]
     assert "Init" == told["steps"][0]["action"]
+
+
+def test_the_next_coordinator_orders_a_forward_that_was_lost_with_the_first(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What SEQUENCER's note is about: B sends b/2 to A, which has crashed, and then to C."""
+    sent = [
+        line.strip(" |") for line in run(capsys, "sequencer").splitlines() if "Forward payload=b/2" in line
+    ]
+    assert ["A", "C"] == [line.removeprefix("--> ").partition(":")[0] for line in sent]
+
+
+def test_readme_shows_a_part_of_what_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    (part,) = re.findall(r"```text\n(A .*?\n)(.*?)```", readme, re.DOTALL)
+    drawn = run(capsys)
+    assert part[0] in drawn
+    assert part[1] in drawn
 
 
 @pytest.mark.parametrize("arguments", [["nosuch"], ["gms/sequencer"], ["--events", "0"], ["--seed", "x"]])

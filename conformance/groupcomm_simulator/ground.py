@@ -403,6 +403,8 @@ class Ground(Judged):
             judge = judges.get(note.place)
             if judge is not None and (note.effects or note.before is not note.after):
                 judge(process, note)
+        if self.seen is not None:
+            self.seen.hear(process, event, effects)
         for effect in effects:
             self._carry(process, effect)
 
@@ -468,6 +470,8 @@ class Ground(Judged):
         self.unicasts.forget(self.membership.current)
         self.multicasts.forget(views)
         self.synchrony.forget()
+        if self.seen is not None:
+            self.seen.forget(kept)
         self.new.clear()
         self.former.clear()
         self.copies = {copy: what for copy, what in self.copies.items() if self.kept(copy)}

@@ -9,6 +9,7 @@ from groupcomm.effects import PassDown, PassUp
 from groupcomm.events import Deliver, GroupStopped, HoldBack, Purge, Release, ViewInstalled
 from groupcomm.stack import Tagged
 from groupcomm.view import Address
+from groupcomm_simulator.judges.application import ApplicationView
 from groupcomm_simulator.judges.claims import Verdicts, Violation
 from groupcomm_simulator.judges.membership import Decided, NotAllowedError, Process
 from groupcomm_simulator.judges.multicasts import ReliableMulticast
@@ -44,6 +45,7 @@ class Judged(World):
         self.stability = StabilitySafety(self.verdicts, self.windows)
         self.unicasts = ReliableUnicast(self.verdicts)
         self.multicasts = ReliableMulticast(self.verdicts)
+        self.seen = ApplicationView(self.verdicts) if "ApplicationView" in setup.guarantees else None
         self._judges: Final[dict[int, Callable[[Process, Note], None]]] = {
             self._flush: self._hear_flush,
             self._deciding: self._hear_views,

@@ -62,6 +62,8 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
         ground.order.quiet(ground.up)
     if "stable" in ground.place:
         ground.stability.quiet(ground.up)
+    if ground.seen is not None:
+        ground.seen.quiet(one_path=not ground.falsely)
     ground.forget()
 
 

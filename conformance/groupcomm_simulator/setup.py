@@ -118,12 +118,16 @@ class Setup:
 
     @property
     def guarantees(self) -> tuple[str, ...]:
-        """The judged claims: the modules of `spec/common` that the layers give, and merging's own claims."""
+        """The judged claims: the modules of `spec/common` that the layers give, and merging's own claims.
+
+        `ApplicationView` is the whole stack's, where an application is given the messages of SEQUENCER.
+        """
         without = frozenset[str]() if self.majority else {"OneSequence"}
         given = [
             name for layer in self.names for name in _protocol(layer).GIVES if name in CLAIMS.keys() - without
         ]
-        return (*dict.fromkeys(given), *([MERGING] if "merge_gms" in self.names else []))
+        whole = ["ApplicationView"] if self.names[0] == "sequencer" else []
+        return (*dict.fromkeys(given), *([MERGING] if "merge_gms" in self.names else []), *whole)
 
     @property
     def borne(self) -> frozenset[str]:

@@ -155,7 +155,13 @@ class Peers:
 
     def __init__(self, peers: Iterable[str], operations: Operations) -> None:
         self.bad = 0
-        self._names = Names("peers=", map(place_of, peers), operations)
+        places = [place_of(each) for each in peers]
+        for host, port in places:
+            if host in EVERYWHERE or not port:
+                raise BadInputError(
+                    f"peers= has {host}:{port}, where no member can be: name an address and a port"
+                )
+        self._names = Names("peers=", places, operations)
 
     @property
     def greets(self) -> tuple[Place, ...]:
@@ -342,10 +348,13 @@ def _private(path: str, flags: int) -> int:
 def _whole_file(path: str, flags: int) -> int:
     """Open a file that ends. OSError for a link, a pipe, a device and a folder."""
     file = os.open(path, flags | _OWN_FILE)
-    if stat.S_ISREG(os.fstat(file).st_mode):
-        return file
-    os.close(file)
-    raise OSError(errno.EINVAL, "it is no regular file")
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+    except OSError:
+        os.close(file)
+        raise
+    return file
 
 
 def _holder(about: os.stat_result) -> str:

@@ -5,8 +5,9 @@ import logging
 import socket
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from inspect import iscoroutinefunction
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, Self, TypeAlias
@@ -688,9 +689,24 @@ async def join(
     Raises it, too, where the members have another key or another version. Raises NameTakenError where another
     process has the name.
     """
+    _refuse_types(
+        group=(group, str),
+        name=(name, str),
+        key=(key, bytes | str),
+        folder=(folder, Path | str | None),
+        peers=(peers, Iterable),
+        listen=(listen, str),
+        log=(log, Path | str | None),
+        settings=(settings, Settings | None),
+        blocks=(blocks, bool),
+        majority=(majority, bool),
+        transport=(transport, Callable | None),
+    )
+    _refuse_state(state)
     if not group:
         raise BadInputError("a group has a name: the first argument of join")
     peers = (peers,) if isinstance(peers, str) else tuple(peers)
+    _refuse_types(**{f"peers[{at}]": (each, str) for at, each in enumerate(peers)})
     if (folder is None) == (not peers):
         raise BadInputError("members find each other by folder= or by peers=: give one of the two")
     chosen = Settings() if settings is None else settings
@@ -707,25 +723,30 @@ async def join(
         raise BadInputError("transport= makes a UDP socket: leave it out, or settings with transport='udp'")
     operations = Operations(group, name)  # of what comes before the first incarnation
     place = await address_of("listen=", place_of(listen), operations, chosen.patience)
-    discovery: Discovery = (
-        Peers(peers, operations) if folder is None else Folder(Path(folder), group, name, chosen.transport)
-    )
+    with _clear(group):
+        discovery: Discovery = (
+            Peers(peers, operations)
+            if folder is None
+            else Folder(Path(folder), group, name, chosen.transport)
+        )
     try:
         await discovery.look(chosen.patience)
-        carries = await _opened(place, chosen, transport)
+        with _clear(group):
+            carries = await _opened(place, chosen, transport)
         try:
-            discovery.begin(carries.place)
-            one = Group(
-                name=group,
-                member=name,
-                transport=carries,
-                seal=seal,
-                discovery=discovery,
-                settings=chosen,
-                log=None if log is None else Path(log),
-                state=state,
-                blocks=blocks,
-            )
+            with _clear(group):
+                discovery.begin(carries.place)
+                one = Group(
+                    name=group,
+                    member=name,
+                    transport=carries,
+                    seal=seal,
+                    discovery=discovery,
+                    settings=chosen,
+                    log=None if log is None else Path(log),
+                    state=state,
+                    blocks=blocks,
+                )
             try:
                 await one.joined()
                 yield one
@@ -737,48 +758,76 @@ async def join(
         discovery.end()
 
 
+def _refuse_types(**given: tuple[object, Any]) -> None:
+    """Raise BadInputError for a value that is not of its type. The text has no value: it may be a key."""
+    for name, (value, of) in given.items():
+        if not isinstance(value, of):
+            wanted = of.__name__ if isinstance(of, type) else of
+            raise BadInputError(f"{name}= is {wanted}, and this is of the type {type(value).__name__}")
+
+
+def _refuse_state(state: StateProvider | None) -> None:
+    for name in ("get", "set") if state is not None else ():
+        method = getattr(state, name, None)
+        if not callable(method) or iscoroutinefunction(method):
+            raise BadInputError(
+                f"state= has the methods get() and set(state), which are not async, and "
+                f"{type(state).__name__}.{name} is no such method"
+            )
+
+
 def _named(view: ViewId) -> str:
     return f"{view.counter}/{view.creator}"
+
+
+@contextmanager
+def _clear(group: str) -> Iterator[None]:
+    """Raise BadInputError where the system gives no file or socket, as on a full disk."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInputError(
+            f"the group {group!r} cannot be joined: {error.strerror or error}; see that this process can "
+            "write the folder and the log, and open files and sockets"
+        ) from error
 
 
 def _udp() -> socket.socket:
     return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
 
+def _tcp() -> socket.socket:
+    return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+
+
 async def _opened(
     place: Place, settings: Settings, transport: Callable[[], socket.socket] | None
 ) -> Transport:
     """The transport of the settings at a place. Raises BadInputError where there can be none."""
-    if settings.transport == "udp":
-        return Udp(_bound(place, transport or _udp))
-    carries = Tcp(_bound(place, _tcp, listens=True), settings.patience)
-    try:
-        await carries.open()
-    except BaseException:
-        carries.close()
-        raise
+    listens = settings.transport == "tcp"
+    with ExitStack() as undo:
+        sock = undo.enter_context((_tcp if listens else transport or _udp)())
+        _bind(sock, place, listens=listens)
+        carries: Udp | Tcp = Tcp(sock, settings.patience) if listens else Udp(sock)
+        undo.callback(carries.close)
+        if isinstance(carries, Tcp):
+            await carries.open()
+        undo.pop_all()
     return carries
 
 
-def _tcp() -> socket.socket:
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    return sock
-
-
-def _bound(place: Place, transport: Callable[[], socket.socket], *, listens: bool = False) -> socket.socket:
-    """A socket at a place. Raises BadInputError where there can be none."""
-    sock = transport()
+def _bind(sock: socket.socket, place: Place, *, listens: bool) -> None:
+    """Bind a socket to a place. Raises BadInputError where it cannot be."""
     try:
         sock.settimeout(0)
         for buffer in (socket.SO_RCVBUF, socket.SO_SNDBUF):
             sock.setsockopt(socket.SOL_SOCKET, buffer, _RECEIVE_BUFFER)
+        if listens:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind(place)
         if listens:
             sock.listen()
     except OSError as error:
-        sock.close()
         raise BadInputError(
             f"{place[0]}:{place[1]} cannot be listened at: {error.strerror}; name another with listen="
         ) from None
-    return sock

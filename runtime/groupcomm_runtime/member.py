@@ -170,8 +170,12 @@ class Member:
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
         self._take("application", Called(PassDown(file_ping.ConnectRequested())))
         self._take("timer", Fired(BEAT))
-        transport.begin(self._arrived, self.counts)
         self._ticker = self._loop.call_soon(self._tick)
+        try:
+            transport.begin(self._arrived, self.counts)
+        except BaseException:
+            self.close("failed")
+            raise
 
     # Queries of others
 

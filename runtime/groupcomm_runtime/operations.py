@@ -16,6 +16,7 @@ from groupcomm.view import Address
 __all__ = ["DROPS", "LOGGER", "Operations"]
 
 LOGGER: Final = logging.getLogger("groupcomm_runtime")
+LOGGER.addHandler(logging.NullHandler())  # without a handler of the application nothing is printed
 
 DROPS: Final = (
     "strangers",
@@ -25,6 +26,8 @@ DROPS: Final = (
     "replays",
     "not taken",
     "remote_error",
+    "connections silent",
+    "connections too many",
 )
 """The counts of what a member has not taken."""
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from attrs import frozen
+from attrs import fields, frozen
 
 from .errors import BadInputError
 
@@ -43,6 +43,11 @@ class Settings:
 
         The times of the layers follow `patience` (`configs`), so only these two can contradict each other.
         """
+        for each in fields(Settings):
+            value = getattr(self, each.name)
+            wanted = type(each.default)
+            if type(value) is not wanted and not (wanted is float and type(value) is int):
+                raise BadInputError(f"{each.name}={value!r}: it is {wanted.__name__}")
         if not _SHORTEST <= 3 * self.heartbeat <= self.patience <= _LONGEST:
             raise BadInputError(
                 f"heartbeat={self.heartbeat:g} and patience={self.patience:g} do not fit: patience is three "

@@ -9,6 +9,7 @@ bytes are `gt`. A refusal goes back on the connection on which the wrong frame c
 
 import asyncio
 import errno
+import resource
 import socket
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -32,7 +33,7 @@ _READ_AT_ONCE: Final = 64  # datagrams in a loop turn
 _MAGIC: Final = b"gt"
 _LENGTH: Final = 4
 _MOST_BACK: Final = 256  # bytes of a refusal
-_MOST: Final = 1_024  # connections in each direction
+_MOST: Final = 1_024  # connections in each direction, and no more than a quarter of the open files
 _SHORTEST_WAIT, _LONGEST_WAIT = 0.05, 1.0  # seconds from a broken connection to the next
 
 
@@ -108,6 +109,8 @@ class Tcp:
         self.incoming: set[_Incoming] = set()
         self.outgoing: dict[Place, _Outgoing] = {}
         self.closed = False
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.most = _MOST if files == resource.RLIM_INFINITY else min(_MOST, files // 4)
         self._server: asyncio.Server | None = None
         keep_from_children(self)
 
@@ -134,7 +137,7 @@ class Tcp:
     def send(self, data: bytes, place: Place) -> None:
         peer = self.outgoing.get(place)
         if peer is None:
-            if len(self.outgoing) >= _MOST:
+            if len(self.outgoing) >= self.most:
                 self._forget()
             peer = self.outgoing[place] = _Outgoing(self, place)
         peer.send(data)
@@ -170,14 +173,33 @@ class _Incoming(asyncio.Protocol):
         self._owner, self._buffer = owner, bytearray()
         self.connection: asyncio.Transport | None = None
         self._begun = False
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self.of_member, self.heard = False, self._loop.time()
+        """It has brought a frame of a member, and when the last one came."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.connection = cast("asyncio.Transport", transport)
         self._from: Place = self.connection.get_extra_info("peername")[:2]
         self._owner.incoming.add(self)
-        # (A connection may have been accepted before the socket was closed, and be made after it.)
-        if self._owner.closed or len(self._owner.incoming) > _MOST:
+        if self._owner.closed:  # it was accepted before the socket was closed, and is made after it
             self.close()
+            return
+        self._waits_for_a_frame()
+        if len(self._owner.incoming) > self._owner.most:
+            self._owner.counts["connections too many"] += 1
+            min(self._owner.incoming, key=lambda each: (each.of_member, each.heard)).close()
+
+    def _waits_for_a_frame(self) -> None:
+        """Close it where no frame of a member comes within the patience: a member has heartbeats."""
+        now = self._loop.time()
+        if now - self.heard < self._owner.patience:
+            self._timer = self._loop.call_later(
+                self.heard + self._owner.patience - now, self._waits_for_a_frame
+            )
+            return
+        self._owner.counts["connections silent"] += 1
+        self.close()
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -207,6 +229,7 @@ class _Incoming(asyncio.Protocol):
                 self._refuse(refusal)
                 return False
             at = end
+            self.of_member, self.heard = True, self._loop.time()
         del held[:at]
         return True
 
@@ -215,6 +238,8 @@ class _Incoming(asyncio.Protocol):
             self.connection.write(len(refusal).to_bytes(_LENGTH) + refusal)
 
     def connection_lost(self, _error: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         self._owner.incoming.discard(self)
         self._buffer.clear()
 

@@ -1,7 +1,13 @@
 """What callers do: they stop waiting, are cancelled, or take no events. Nothing waits in silence, nothing grows."""
 
 import asyncio
+import errno
+import fcntl
+import json
 import logging
+import os
+import socket
+import sys
 import time
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager, suppress
@@ -17,6 +23,7 @@ from groupcomm_runtime import (
     BadInputError,
     EventsWaitError,
     Group,
+    GroupError,
     Message,
     NewLife,
     NewView,
@@ -139,10 +146,11 @@ def _open_files() -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("transport", ["udp", "tcp"])
+@pytest.mark.parametrize(("transport", "how"), [("udp", "folder"), ("tcp", "folder"), ("udp", "peers")])
 def test_a_join_that_is_cancelled_at_any_point_and_once_more_leaves_nothing(
-    tmp_path: Path, transport: str
+    tmp_path: Path, transport: str, how: str
 ) -> None:
+    """With `peers` names of hosts are looked up, too."""
     settings = evolve(QUICK, transport=transport)
 
     async def test() -> None:
@@ -153,7 +161,7 @@ def test_a_join_that_is_cancelled_at_any_point_and_once_more_leaves_nothing(
                 """The points that follow the plan."""
                 before = held()
                 sends: list[asyncio.Task[None]] = []
-                joining = join("demo", name="b", key=KEY, folder=tmp_path, log=log, settings=settings)
+                joining = join("demo", name="b", key=KEY, log=log, settings=settings, **found)
 
                 async def whole() -> None:
                     async with joining as b:
@@ -174,13 +182,16 @@ def test_a_join_that_is_cancelled_at_any_point_and_once_more_leaves_nothing(
                         await until(lambda: held() <= before and len(a.members) == 1)
                 assert held() <= before
                 assert len(a.members) == 1
-                Folder(tmp_path, "b").end()  # else NameTakenError
+                Folder(tmp_path, "demo", "b").end()  # else NameTakenError
                 return runs.later
 
             def held() -> set[object]:
-                return {*_open_files(), *asyncio.all_tasks(), *tmp_path.glob("*member")}
+                return {*_open_files(), *asyncio.all_tasks(), *tmp_path.rglob("*member")}
 
             log = tmp_path / "log"
+            found: dict[str, Any] = {"folder": tmp_path}
+            if how == "peers":
+                found = {"peers": [f"localhost:{a.place[1]}"], "listen": "localhost:0"}
             first = await cancelled()
             assert len(first) >= 4, "joined, in the block, and twice in `leave`"
             for point in first:
@@ -367,5 +378,105 @@ def test_a_coordinator_whose_machine_was_suspended_orders_nothing_before_it_hear
             assert 1 == a.counts["pauses"]
             sock.rules = CALM
             assert [b"before", b"alone"] == await messages(b, 2)
+
+    run(test())
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+@pytest.mark.parametrize(
+    ("where", "call"),
+    [
+        (os, "open"),
+        (os, "fstat"),
+        (os, "fchmod"),
+        (os, "write"),
+        (os, "unlink"),
+        (os, "mkdir"),
+        (fcntl, "flock"),
+        (json, "dump"),
+        (socket, "socket"),
+        (socket.socket, "setsockopt"),
+        (socket.socket, "bind"),
+        (socket.socket, "listen"),
+        (socket.socket, "getsockname"),
+        (asyncio.SelectorEventLoop, "add_reader"),
+        (asyncio.SelectorEventLoop, "create_server"),
+    ],
+)
+def test_a_call_of_the_system_that_fails_while_joining_is_one_clear_error_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: object, call: str, transport: str
+) -> None:
+    """As with a full disk, or without descriptors. The first such call fails, then the second and so on."""
+    settings = evolve(QUICK, transport=transport)
+    right = getattr(where, call)
+
+    async def test() -> None:
+        for fails in range(1, 9):
+            calls = 0
+
+            def wrong(*given: object, **named: object) -> object:
+                nonlocal calls
+                calls += 1
+                if calls == fails:  # noqa: B023 - it is called in this turn
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                return right(*given, **named)
+
+            folder = tmp_path / f"{fails}"
+            before = {*_open_files(), *asyncio.all_tasks()}
+            with monkeypatch.context() as patched:
+                patched.setattr(where, call, wrong)
+                with suppress(GroupError):  # another error fails this test
+                    async with groupcomm_runtime.join(
+                        "demo", name="a", key=KEY, folder=folder, log=folder / "log", settings=settings
+                    ):
+                        patched.undo()
+            await asyncio.sleep(0.01)
+            assert {*_open_files(), *asyncio.all_tasks()} <= before
+            Folder(folder, "demo", "a").end()  # else NameTakenError
+            assert [] == [*folder.rglob("*member"), *folder.rglob(".*aside")]
+            if calls < fails:
+                break
+
+    run(test())
+
+
+_TERMINATED = """
+import asyncio, signal, sys
+import groupcomm_runtime
+from groupcomm_runtime.operations import LOGGER
+
+async def main():
+    settings = groupcomm_runtime.Settings(heartbeat=0.1, patience=5)
+    key = b"what members alone know"
+    async with groupcomm_runtime.join("demo", name="b", key=key, folder=sys.argv[1], settings=settings) as group:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
+        LOGGER.warning("no handler, so nothing is printed")
+        await group.send(b"it has the handler")
+        await asyncio.Event().wait()
+
+try:
+    asyncio.run(main())
+except asyncio.CancelledError:
+    pass
+"""
+
+
+def test_sigterm_leaves_with_one_line_and_a_process_without_a_handler_prints_nothing(tmp_path: Path) -> None:
+    settings = Settings(heartbeat=0.1, patience=5)
+
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=settings) as a:
+            other = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", _TERMINATED, str(tmp_path), stderr=asyncio.subprocess.PIPE
+            )
+            assert [b"it has the handler"] == await messages(a, 1)
+            other.terminate()
+            async with asyncio.timeout(settings.patience / 2):
+                _, printed = await other.communicate()
+            assert b"" == printed
+            assert 0 == other.returncode
+            await until(lambda: len(a.members) == 1)
+            assert [] == [each for each in a.counts if each.startswith("suspected")]
 
     run(test())

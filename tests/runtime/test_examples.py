@@ -28,37 +28,90 @@ def example(name: str) -> Any:  # noqa: ANN401 - a module
 
 def test_the_counter_of_readme_goes_on_though_a_member_is_killed(tmp_path: Path) -> None:
     """As README says it, with all defaults: two terminals, kill -9, and the killed member again."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    (program,) = re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
-    (tmp_path / "counter.py").write_text(program, encoding="utf-8")
-
-    async def starts(name: str) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            sys.executable, "counter.py", name, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
-        )
-
-    async def says(member: asyncio.subprocess.Process) -> str:
-        assert member.stdout is not None
-        return re.sub("#[0-9]+", "", (await member.stdout.readline()).decode().strip())
+    saved("README.md", tmp_path, "counter.py")
 
     async def test() -> None:
-        alice = await starts("alice")
-        members = [alice]
-        try:
+        async with AsyncExitStack() as stack:
+            alice = await started(stack, tmp_path, "counter.py", "alice")
             assert "alice makes it 1" == await says(alice)
-            bob = await starts("bob")
-            members.append(bob)
+            bob = await started(stack, tmp_path, "counter.py", "bob")
             assert "bob makes it 2" == await says(bob) == await says(alice)
             alice.kill()
             await alice.wait()
-            again = await starts("alice")
-            members.append(again)
+            again = await started(stack, tmp_path, "counter.py", "alice")
             assert "alice makes it 3" == await says(again) == await says(bob)
-        finally:
-            for member in members:
-                if member.returncode is None:
-                    member.kill()
-                await member.communicate()
+
+    run(test())
+
+
+def saved(document: str, folder: Path, name: str) -> None:
+    """Save a program of a document as its reader does: the one that names itself, or the only one."""
+    text = (EXAMPLES.parent / document).read_text(encoding="utf-8")
+    programs = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    (program,) = [each for each in programs if len(programs) == 1 or each.startswith(f"# {name}\n")]
+    (folder / name).write_text(program, encoding="utf-8")
+
+
+async def started(stack: AsyncExitStack, folder: Path, program: str, name: str) -> asyncio.subprocess.Process:
+    """A member as a process, which is killed in the end."""
+    member = await asyncio.create_subprocess_exec(
+        sys.executable, program, name, cwd=folder, stdout=asyncio.subprocess.PIPE
+    )
+
+    async def ends() -> None:
+        if member.returncode is None:
+            member.kill()
+        await member.communicate()
+
+    stack.push_async_callback(ends)
+    return member
+
+
+async def says(member: asyncio.subprocess.Process) -> str:
+    """The next line of a member; addresses without the numbers of incarnations."""
+    assert member.stdout is not None
+    return re.sub("#[0-9]+", "", (await member.stdout.readline()).decode().strip())
+
+
+def test_the_leader_of_the_quick_start_is_the_senior_member_and_leaves_at_sigterm(tmp_path: Path) -> None:
+    saved("docs/quick-start.md", tmp_path, "leader.py")
+
+    async def test() -> None:
+        async with AsyncExitStack() as stack:
+            alice = await started(stack, tmp_path, "leader.py", "alice")
+            assert "leads 1" == await says(alice)
+            bob = await started(stack, tmp_path, "leader.py", "bob")
+            assert "leads 2" == await says(alice)
+            assert "follows 2" == await says(bob)
+            alice.terminate()
+            assert "leads 1" == await says(bob)
+            assert 0 == await alice.wait()
+
+    run(test())
+
+
+def test_members_of_the_quick_start_answer_each_other(tmp_path: Path) -> None:
+    saved("docs/quick-start.md", tmp_path, "answers.py")
+
+    async def test() -> None:
+        async with AsyncExitStack() as stack:
+            alice = await started(stack, tmp_path, "answers.py", "alice")
+            bob = await started(stack, tmp_path, "answers.py", "bob")
+            assert "HELLO OF ALICE" == await says(alice)
+            assert "HELLO OF BOB" == await says(bob)
+            assert 0 == await alice.wait() == await bob.wait()
+
+    run(test())
+
+
+def test_a_program_without_asyncio_is_a_member(tmp_path: Path) -> None:
+    saved("docs/quick-start.md", tmp_path, "plain.py")
+
+    async def test() -> None:
+        async with AsyncExitStack() as stack:
+            alice = await started(stack, tmp_path, "plain.py", "alice")
+            assert "alice b'hello'" == await says(alice)
+            assert 0 == await alice.wait()
 
     run(test())
 

@@ -204,9 +204,32 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
         ),
         ({"name": "a", "folder": "F", "key": b"bytes"}, "a key has 16 to 64 bytes, not 5"),
         ({"name": "a" * 201, "peers": ["127.0.0.1:1"]}, "no name: it has up to 200 bytes"),
+        ({"name": 7, "folder": "F"}, "name= is str, and this is of the type int"),
+        ({"name": None, "folder": "F"}, "name= is str, and this is of the type NoneType"),
+        (
+            {"name": "a", "folder": "F", "key": None},
+            r"key= is bytes \| str, and this is of the type NoneType",
+        ),
+        ({"name": "a", "folder": "F", "key": bytearray(16)}, "key= is .* and this is of the type bytearray"),
+        ({"name": "a", "folder": 7}, "folder= is .*, and this is of the type int"),
+        ({"name": "a", "peers": 7801}, "peers= is Iterable, and this is of the type int"),
+        ({"name": "a", "peers": [7801]}, r"peers\[0\]= is str, and this is of the type int"),
+        ({"name": "a", "folder": "F", "listen": 7801}, "listen= is str, and this is of the type int"),
+        ({"name": "a", "folder": "F", "listen": "a..b:0"}, "listen= names no host that is found: a..b"),
+        ({"name": "a", "folder": "F", "log": True}, "log= is .*, and this is of the type bool"),
+        ({"name": "a", "folder": "F", "settings": {}}, "settings= is .*, and this is of the type dict"),
+        ({"name": "a", "folder": "F", "majority": "yes"}, "majority= is bool, and this is of the type str"),
+        ({"name": "a", "folder": "F", "blocks": 1}, "blocks= is bool, and this is of the type int"),
+        ({"name": "a", "folder": "F", "transport": "udp"}, "transport= is .*, and this is of the type str"),
+        ({"name": "a", "folder": "F", "state": {"a": 1}}, "state= has the methods .* dict.set is no such"),
         ({"name": "a"}, "give one of the two"),
         ({"name": "a", "folder": "F", "peers": ["127.0.0.1:1"]}, "give one of the two"),
         ({"name": "a", "peers": ["nowhere"]}, "'nowhere' is no place"),
+        (
+            {"name": "a", "peers": ["127.0.0.1:7801", "0.0.0.0:7802"]},
+            "peers= has 0.0.0.0:7802, where no member",
+        ),
+        ({"name": "a", "peers": ["127.0.0.1:0"]}, "peers= has 127.0.0.1:0, where no member can be"),
         ({"name": "a", "peers": ["[::1]:7801"]}, "is a place of IPv6, and groups have IPv4: name one as"),
         ({"name": "a", "folder": "F", "listen": "::1:0"}, "'::1:0' is a place of IPv6"),
         ({"name": "a", "folder": "F", "listen": "0.0.0.0:0"}, "no place that a record can name to others"),
@@ -276,6 +299,10 @@ def test_a_name_that_is_heard_is_refused(tmp_path: Path) -> None:
         (Settings(heartbeat=2_000, patience=10_000), "do not fit"),
         (Settings(datagram=100), "a datagram has 1024 to 65000 bytes"),
         (Settings(unstable=0), "one message at least"),
+        (Settings(heartbeat="0.2"), "heartbeat='0.2': it is float"),  # type: ignore[arg-type]
+        (Settings(unstable=1.5), "unstable=1.5: it is int"),  # type: ignore[arg-type]
+        (Settings(transport=["udp"]), "transport=.*: it is str"),  # type: ignore[arg-type]
+        (Settings(majority=1), "majority=1: it is bool"),  # type: ignore[arg-type]
         (Settings(event_bytes=65_535), "unstable_bytes=33554432 and event_bytes=65535: each has 65536"),
     ],
 )
@@ -319,6 +346,19 @@ def test_an_application_that_asks_hears_when_it_is_blocked_and_no_other_does(tmp
         views = ["NewView", "Blocked", "NewView", "Unblocked", "Message"]
         assert views == [each for each in heard[a] if each in views]
         assert {"NewView", "Message"} == {*heard[b]}
+
+    run(test())
+
+
+def test_a_joiner_that_asks_hears_its_first_view_and_nothing_of_the_block_for_it(tmp_path: Path) -> None:
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with (
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST),
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST, blocks=True) as b,
+        ):
+            await b.send(b"first")
+            assert ["NewView", "Message"] == [type(await anext(b)).__name__ for _ in range(2)]
 
     run(test())
 

@@ -56,6 +56,23 @@ def received(sock: socket.socket) -> list[bytes]:
         return got
 
 
+def test_each_attack_of_the_table_has_a_test() -> None:
+    """A name is part of that of a test in a file that the row names, or in this one."""
+    root = Path(__file__).parents[2]
+    text = (root / "docs" / "security.md").read_text(encoding="utf-8")
+    rows = text.partition("| --- | --- | --- | --- |")[2].partition("\n\n")[0].splitlines()[1:]
+    assert 30 < len(rows)
+    for row in rows:
+        what, *_, tests = row.strip("| ").split(" | ")
+        named = re.findall(r"`([^`]*)`", tests.partition("(")[0])
+        files = [name for name in named if name.endswith(".py")]
+        paths = [Path(__file__), *(next(root.joinpath("tests").rglob(Path(name).name)) for name in files)]
+        sources = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+        for name in named:
+            assert name in files or name == "torture" or re.search(rf"def test_\w*{name}", sources), row
+        assert named or "**not held**" in row, f"{what}: it has no test"
+
+
 # Another user of the folder
 
 

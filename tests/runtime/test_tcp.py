@@ -130,6 +130,30 @@ def test_garbage_and_wrong_lengths_close_that_connection_alone(tmp_path: Path, d
     run(test())
 
 
+def test_silent_connections_keep_no_member_out_and_are_closed_within_the_patience(tmp_path: Path) -> None:
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=TCP) as a:
+            carrier(a).most = 40
+            writers = [(await asyncio.open_connection(*a.place))[1] for _ in range(60)]
+            writers[-1].write(b"gt")
+            await asyncio.sleep(0.05)
+            assert len(carrier(a).incoming) <= 40
+            assert 20 == a.counts["connections too many"]
+            async with join("demo", name="b", key=KEY, folder=tmp_path, settings=TCP) as b:
+                assert 2 == len(b.members)
+                await asyncio.sleep(1.5 * TCP.patience)
+                assert 1 == len(carrier(a).incoming)
+                assert 39 <= a.counts["connections silent"], "one more gave its place to b"
+                await b.send(b"on")
+                assert [b"on"] == await messages(a, 1)
+                assert 2 == len(a.members)
+            for each in writers:
+                each.close()
+
+    run(test())
+
+
 def test_a_peer_that_reads_nothing_makes_no_list_grow() -> None:
     async def test() -> None:
         with socket.create_server(("127.0.0.1", 0)) as slow, socket.create_server(("127.0.0.1", 0)) as own:

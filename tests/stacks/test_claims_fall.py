@@ -24,8 +24,10 @@ from groupcomm.events import (
     Unblock,
     ViewInstalled,
 )
+from groupcomm.stack import Called
 from groupcomm.view import NO_VIEW, Address, ViewId
 from groupcomm_simulator import rest
+from groupcomm_simulator.judges.application import ApplicationView
 from groupcomm_simulator.judges.claims import CLAIMS, Verdicts, Violation
 from groupcomm_simulator.judges.membership import Decided, Membership, Process
 from groupcomm_simulator.judges.multicasts import ReliableMulticast
@@ -762,6 +764,14 @@ def _(verdicts: Verdicts) -> None:
     judge.sent(views.start("A"), "B", letters[1])
     for letter in reversed(letters):
         judge.delivered(b, "A", letter)
+
+
+@falls("ApplicationView")
+def _(verdicts: Verdicts) -> None:
+    views, judge = Membership(), ApplicationView(verdicts)
+    a = views.start("A")
+    judge.hear(a, Called(Multicast(Payload(("A", 1)))), ())
+    judge.quiet(one_path=True)
 
 
 @falls("NothingKeptForEver")

@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "scenario": "scenario.command",
     "demo": "demo.command",
     "simulate": "simulate.command",
+    "explore": "explore.command",
     "accept": "accept.command",
     "torture": "torture.command",
     "jgroups": "jgroups.command",

@@ -86,6 +86,7 @@ def _life(ground: Ground, random: Random) -> Iterator[Event]:
     for sender, number, receiver in copies:
         if receiver.name == has:
             yield "copy", sender.name, number, receiver.name
+    yield "multicast", "B"  # its FORWARD is lost with A: the next coordinator orders it
     yield "crash", "A"
     for sender, number, receiver in copies:
         yield "lose", sender.name, number, receiver.name

@@ -104,6 +104,7 @@ CLAIMS: Final = {
         "StopIsAnswered",
         "ResumedWhenQuiescent",
     ),
+    "ApplicationView": ("ApplicationView",),
     "OneState": ("SameAtSamePlace", "MoreAtLaterPlace", "NothingTwice", "EventuallyHasState"),
     "OneSequence": ("SequenceOnlyGrows", "PrimaryHasSequence"),
     "TotalOrderBroadcast": (

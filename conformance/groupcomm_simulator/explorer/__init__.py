@@ -1,0 +1,1 @@
+"""Exhaustive search of whole stacks. `search` says what it is of."""
