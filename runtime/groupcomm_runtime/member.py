@@ -473,6 +473,7 @@ class Member:
         if not self._may_found:
             self._founding = False
             self._application.waits()
+            self._timers["begins again"] = self._loop.call_later(self._settings.patience, self._begins_again)
             return
         founds = self._doubts.founds(time.monotonic(), hears=bool(self._alive()))
         if founds is None and self._doubts.last is not None:
@@ -483,6 +484,11 @@ class Member:
             self._take("discovery", Called(PassDown(gms.JoinRequested(self.me, 0))))
         else:
             self.refused = self._doubts.last
+
+    def _begins_again(self) -> None:
+        """Look again, as another incarnation: FILE_PING finds once that a member is alone."""
+        self.close("closed")
+        self._application.ended(None)
 
     def _alive(self) -> set[Address]:
         """The members that are heard."""
