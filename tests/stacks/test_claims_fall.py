@@ -33,6 +33,7 @@ from groupcomm_simulator.judges.membership import Decided, Membership, Process
 from groupcomm_simulator.judges.multicasts import ReliableMulticast
 from groupcomm_simulator.judges.order import TotalOrderBroadcast
 from groupcomm_simulator.judges.stability import StabilitySafety, Window
+from groupcomm_simulator.judges.states import OneSequence, OneState, Story
 from groupcomm_simulator.judges.synchrony import VirtualSynchrony
 from groupcomm_simulator.judges.unicasts import ReliableUnicast
 from groupcomm_simulator.judges.views import Views
@@ -764,6 +765,32 @@ def _(verdicts: Verdicts) -> None:
     judge.sent(views.start("A"), "B", letters[1])
     for letter in reversed(letters):
         judge.delivered(b, "A", letter)
+
+
+# OneState and OneSequence: states as the messages that made them
+
+X, Y = ("A", 1), ("B", 1)
+FIRST, SECOND = ViewId(1, "A"), ViewId(2, "A")
+
+
+def states(verdicts: Verdicts, *of: tuple[int, Story]) -> None:
+    judge = OneState(verdicts)
+    for member, (place, story) in zip("AB", of, strict=True):
+        judge.holds(member, FIRST, place, story)
+
+
+def primary(verdicts: Verdicts, *views: ViewId) -> None:
+    judge = OneSequence(verdicts)
+    for view, story in zip(views, ((X,), (Y,)), strict=True):
+        judge.in_primary("A", view, story)
+
+
+falls("SameAtSamePlace")(lambda verdicts: states(verdicts, (1, (X,)), (1, (Y,))))
+falls("MoreAtLaterPlace")(lambda verdicts: states(verdicts, (1, (X,)), (2, (Y, X))))
+falls("NothingTwice")(lambda verdicts: OneState(verdicts).passed_up("A", X, (X, X)))
+falls("EventuallyHasState")(lambda verdicts: OneState(verdicts).quiet([("A", False)]))
+falls("PrimaryHasSequence")(lambda verdicts: primary(verdicts, FIRST, FIRST))
+falls("SequenceOnlyGrows")(lambda verdicts: primary(verdicts, FIRST, SECOND))
 
 
 @falls("ApplicationView")
