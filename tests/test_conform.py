@@ -488,7 +488,7 @@ def test_mutants_are_killed_or_told(
 ) -> None:
     before = stable.State.joined
     explained = pair.root / "conformance" / "mutants" / "stable.yaml"
-    explained.parent.mkdir()
+    explained.parent.mkdir(parents=True)
     explained.write_text("equivalent:\n- why: it does not exist\n  mutants: ['step: x -> y']\n")
     assert 1 == run(pair, monkeypatch, command.command, protocol="stable", random=0, workers=1, as_json=True)
     told = json.loads(capsys.readouterr().out)

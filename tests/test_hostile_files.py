@@ -49,14 +49,15 @@ def test_a_class_in_a_cache_that_others_write_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The cache has classes that TLC's JVM loads: a stranger's would run as this user."""
-    for name in ("spec", "conformance"):
-        (tmp_path / name).mkdir()
+    (tmp_path / "spec" / "toy").mkdir(parents=True)
+    (tmp_path / "spec" / "toy" / "Toy.tla").touch()
     monkeypatch.chdir(tmp_path)
     resident.end()
     resident._compiled.cache_clear()  # noqa: SLF001 - as a process that begins
     java, jar = tools.find_java(), tools.find_jar()
     made = resident.program(java, jar)
     assert made is not None
+    assert made.is_relative_to(tmp_path)
     shout = tmp_path / "shout"
     (tmp_path / "Resident.java").write_text(
         "public class Resident { public static void main(String[] a) throws Exception {"

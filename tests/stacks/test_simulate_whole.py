@@ -190,7 +190,7 @@ def test_the_next_life_is_given_the_last_part_of_what_its_former_one_was_sent() 
 # Broken cores. `python -m tests.stacks.broken` runs all of them, at 200,000 events each.
 
 QUICK = {
-    "table_not_sent_again": {"EventuallyDelivered"},
+    "table_not_sent_again": {"EventuallyDelivered", "ApplicationView"},
     "latch_open": {"NoMulticastWhileStopped", "GroupIsStopped", "MergedDigestIsMaximum"},
     "not_reconciled": {"GroupIsStopped"},
     "counter_above_own": {"CounterIncreases"},
