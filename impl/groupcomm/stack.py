@@ -330,6 +330,8 @@ class Stack:
 
     layers: tuple[Layer, ...]
     ground: tuple[str, ...]
+    _at: Mapping[str, int] = field(init=False, repr=False, eq=False)
+    """The place of each layer, by its name."""
     _messages: Mapping[tuple[str, type], tuple[int, _Kind]] = field(init=False, repr=False, hash=False)
     _timers: Mapping[tuple[str, str], tuple[int, _Kind]] = field(init=False, repr=False, hash=False)
     _tellers: Mapping[tuple[int, type], tuple[int, int]] = field(init=False, repr=False, hash=False)
@@ -344,6 +346,7 @@ class Stack:
         refused = (*unmet(self.layers, self.ground), *_miscounted(self.layers))
         if refused:
             raise StackError("; ".join(refused))
+        object.__setattr__(self, "_at", {name: at for at, name in enumerate(names)})
         for name, found in (("_messages", messages), ("_timers", timers), ("_tellers", tellers)):
             object.__setattr__(self, name, found(self.layers))
 
@@ -363,10 +366,10 @@ class Stack:
         that is no layer of the stack.
         """
         name = getattr(core, "__name__", repr(core)).rpartition(".")[2]
-        for layer, own in zip(self.layers, state.layers, strict=True):
-            if layer.name == name:
-                return cast("StateT", own)
-        raise StackError(f"{name} is no layer of the stack {self}")
+        at = self._at.get(name)
+        if at is None:
+            raise StackError(f"{name} is no layer of the stack {self}")
+        return cast("StateT", state.layers[at])
 
     def takes(self, event: Event) -> tuple[type, ...]:
         """The types of values that must come with an event, as its `below`: no layer offers them."""

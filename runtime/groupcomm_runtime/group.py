@@ -37,7 +37,7 @@ from .member import Member
 from .operations import Operations
 from .places import address_of
 from .settings import Settings
-from .transfer import Message, NewView, StateProvider, Transfer, messages_of, number_of, of_application
+from .transfer import Message, NewView, StateProvider, Transfer, numbered, of_application
 from .transports import Tcp, Transport, Udp
 
 __all__ = [
@@ -455,9 +455,10 @@ class Group:
         return much and not self._leaving
 
     def delivers(self, sender: Address, data: bytes) -> None:
-        self._happen(Message(sender, each) for each in messages_of(data))
+        number, messages = numbered(data)
+        self._happen(Message(sender, each) for each in messages)
         if sender == self._member.me:
-            self._are_back(number_of(data))
+            self._are_back(number)
 
     def _are_back(self, number: int) -> None:
         """The own multicasts up to a number were delivered, or are in the state that came."""

@@ -187,7 +187,8 @@ class Member:
     @property
     def joined(self) -> bool:
         """True if it is in a view."""
-        return self.gms.joined and not self.gms.gone
+        mine = self.gms
+        return mine.joined and not mine.gone
 
     @property
     def may_send(self) -> bool:
@@ -646,7 +647,7 @@ class Member:
             raise RefusedError("no item of a datagram")
         data = whole[1:]
         message = _CODEC.decode(data)
-        if self._is_full and isinstance(message.message, nakack.Data | nakack.Highest):
+        if isinstance(message.message, nakack.Data | nakack.Highest) and self._is_full:
             self.counts["not taken"] += 1  # it is sent again
             return
         self._count(message, "received")

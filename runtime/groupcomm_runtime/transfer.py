@@ -27,8 +27,7 @@ __all__ = [
     "NewView",
     "StateProvider",
     "Transfer",
-    "messages_of",
-    "number_of",
+    "numbered",
     "of_application",
     "pieces",
 ]
@@ -94,17 +93,8 @@ def of_application(number: int, *messages: bytes) -> bytes:
     return pack((number, messages))
 
 
-def messages_of(payload: bytes) -> list[bytes]:
-    """The messages of the application that were multicast so; none where a broken member has sent it."""
-    return _numbered(payload)[1]
-
-
-def number_of(payload: bytes) -> int:
-    """The number of a multicast, 0 where a broken member has sent it."""
-    return _numbered(payload)[0]
-
-
-def _numbered(payload: bytes) -> tuple[int, list[bytes]]:
+def numbered(payload: bytes) -> tuple[int, list[bytes]]:
+    """The number and the messages of a multicast; 0 and none where a broken member has sent it."""
     try:
         return _read_messages.decode(payload)
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):

@@ -38,11 +38,6 @@ MergeTwice ==
     Append(MergeOfPair, Next1(3, "A", <<"A">>, {3}, {})) \o
     <<Next1(3, "B", <<"B">>, {3}, {}), Next1(4, "A", <<"A", "B">>, {4, 5}, {})>>
 
-\* A primary of three, of two, of one; the two others meet, and then the one.
-PrimaryOfOne ==
-    <<FirstView(1, "A", <<"A", "B", "C">>), Next1(2, "A", <<"A", "B">>, {1}, {}), Next1(3, "A", <<"A">>, {2}, {}),
-      Next1(3, "B", <<"B", "C">>, {1, 2}, {}), Next1(4, "B", <<"B", "C", "A">>, {3, 4}, {})>>
-
 \* A pair is cut in two, and A continues as the primary. B coordinates the view in which they meet.
 PairReturns ==
     <<FirstView(1, "A", <<"A", "B">>), Next1(2, "A", <<"A">>, {1}, {}), Next1(2, "B", <<"B">>, {1}, {}),
@@ -55,12 +50,6 @@ JoinAndMerge ==
 
 \* C joins A, and a view with both follows.
 ViewFollows == Append(JoinOfOne, Next1(3, "A", <<"A", "C">>, {2}, {}))
-
-\* Two pairs of one name: A and B are not decided when they part, and meet again.
-Names ==
-    <<FirstView(1, "A", <<"A", "B">>), FirstView(1, "C", <<"C">>), FirstView(1, "D", <<"D">>),
-      Next1(2, "A", <<"A", "B", "C", "D">>, {1, 2, 3}, {}), Next1(3, "A", <<"A", "C">>, {4}, {}), Next1(3, "B", <<"B", "D">>, {4}, {}),
-      Next1(4, "A", <<"A", "C", "B", "D">>, {5, 6}, {})>>
 
 \* What is after the decision in the last view of a history is searched elsewhere.
 UntilDecided == \A m \in Member : ~(installed[m] = Len(History) /\ local[m].settled)

@@ -15,7 +15,7 @@ from groupcomm.events import Payload
 from groupcomm.stack import Layer, Stack
 from groupcomm.view import ViewId
 from groupcomm_runtime import Group, GroupError
-from groupcomm_runtime.transfer import messages_of, of_application
+from groupcomm_runtime.transfer import numbered, of_application
 from tests.runtime.conversing import FAST, run
 
 KEY = "the key of all three members"
@@ -66,7 +66,7 @@ def lying_stack(stack: Stack, lie: Callable[[], list[Multicast[Any] | Send[Any]]
     """The same stack, with a STATE_TRANSFER that tells lies in the place of the message b"lie"."""
 
     def step(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401 - of the core
-        if isinstance(event, state_transfer.SendRequested) and messages_of(cast("bytes", event.payload)) == [
+        if isinstance(event, state_transfer.SendRequested) and numbered(cast("bytes", event.payload))[1] == [
             b"lie"
         ]:
             return state, (choice(lie()),)  # noqa: S311 - no secret

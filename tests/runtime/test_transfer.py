@@ -18,7 +18,7 @@ from groupcomm.events import Deliver, MergeViewInstalled, Payload, ViewFormed, V
 from groupcomm.records import evolve
 from groupcomm.view import View, ViewId
 from groupcomm_runtime import BadInputError, EndedError, NewView, transfer
-from groupcomm_runtime.transfer import Transfer, messages_of, number_of, of_application, pieces
+from groupcomm_runtime.transfer import Transfer, numbered, of_application, pieces
 
 CONFIG = state_transfer.Config(window=2, max_held=8, ask_time=1_000)
 PARTS = 3
@@ -501,11 +501,9 @@ def test_what_is_no_state_is_refused() -> None:
 
 
 def test_bytes_that_are_no_multicast_of_an_application_have_no_messages() -> None:
-    assert [b"one", b"other"] == messages_of(of_application(3, b"one", b"other"))
-    assert 3 == number_of(of_application(3, b"one", b"other"))
+    assert (3, [b"one", b"other"]) == numbered(of_application(3, b"one", b"other"))
     for data in (b"", b"?", b"\x93", b"\xc1", bytes(9), b"\x92"):
-        assert [] == messages_of(data)
-        assert 0 == number_of(data)
+        assert (0, []) == numbered(data)
 
 
 def test_a_view_says_who_comes_from_the_last_one() -> None:

@@ -20,7 +20,7 @@ from groupcomm.view import Address, name_and_life
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import Life, replayed
 from groupcomm_runtime.discovery import Place, folder_of
-from groupcomm_runtime.transfer import messages_of
+from groupcomm_runtime.transfer import numbered
 
 from .garbage import flood, random_bytes
 from .member import DISK_FULL, GROUP, LOOPBACK
@@ -146,7 +146,7 @@ def _passed_up(life: Life) -> Iterator[str]:
                 case PassUp(ViewInstalled(view)):
                     yield f"view {view.id.counter}/{view.id.creator}"
                 case PassUp(Deliver(sender, bytes(payload))):
-                    for data in messages_of(payload):
+                    for data in numbered(payload)[1]:
                         yield f"message {sender} {data.decode().split()[0]}"
                 case _:
                     pass

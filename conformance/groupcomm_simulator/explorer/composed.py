@@ -132,7 +132,10 @@ class _Scene:
         self.queued: set[tuple[int, int]] = set()
 
     def gms_of(self, process: Process) -> gms.State:
-        state = self.records[process.order].layers[self.deciding]
+        return self.gms_in(self.records[process.order])
+
+    def gms_in(self, record: Record) -> gms.State:
+        state = record.layers[self.deciding]
         return cast("gms.State", state.gms if self.merges else state)
 
     def merging_of(self, process: Process) -> Any:  # noqa: ANN401 - a state of merging
@@ -346,7 +349,7 @@ class Group:
             )
         for process in (each for each in scene.processes if records[each.order].status == _UP):
             at, record = process.order, records[process.order]
-            seat, views = seats[at], self._gms(record)
+            seat, views = seats[at], self.scene.gms_in(record)
             if record.in_handler:
                 event: Event = Called(PassDown(flush.BlockReturned()))
                 yield Class.RETURN, *self._takes(state, process, ("return",), event, in_handler=False)
@@ -448,10 +451,6 @@ class Group:
             after[self.rest + 2 : self.rest + 4] = partitions - 1, self.sets(frozenset(side))
             yield Class.FREE, ("partition", *(names[each] for each in side)), tuple(after)
 
-    def _gms(self, record: Record) -> gms.State:
-        state = record.layers[self.scene.deciding]
-        return cast("gms.State", state.gms if self.scene.merges else state)
-
     # Judging
 
     def judge(self, state: State) -> None:
@@ -488,7 +487,7 @@ class Group:
         for at, seat in enumerate(self.of.seats):
             if records[at].status == _NEW and records[seat.after].status in {_DOWN, _LEFT}:
                 return False
-        views = [self._gms(records[at]) for at in up]
+        views = [self.scene.gms_in(records[at]) for at in up]
         if not any(view.joined for view in views):
             return not any(self.of.seats[at].founds for at in up)
         members = {self.of.seats[at].address for at in up}
@@ -499,6 +498,11 @@ class Group:
             history, me = self.histories.all[state[self.size + at]], self.of.seats[at].address
             own = sum(isinstance(each, Deliver) and each.sender == me for each in history)
             free = stopped.free and not stopped.waiting and not stopped.wants and stopped.block == "free"
-            if records[at].in_handler or not free or own < records[at].sent or self._gms(records[at]).leaving:
+            if (
+                records[at].in_handler
+                or not free
+                or own < records[at].sent
+                or self.scene.gms_in(records[at]).leaving
+            ):
                 return False
         return True
