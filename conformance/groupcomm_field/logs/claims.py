@@ -106,6 +106,8 @@ class _History:
     members: dict[ViewId, tuple[Address, ...]] = field(factory=dict)
     sent: list[bytes] = field(factory=list)
     lines: dict[ViewId, int] = field(factory=dict)
+    first: dict[tuple[Address, bytes], int] = field(factory=dict)
+    """Of each delivery, the place of the view in which it came first."""
 
     @classmethod
     def of(cls, life: Life, judged: Judged) -> "_History":
@@ -133,6 +135,7 @@ class _History:
                             continue
                         assert isinstance(payload, bytes)  # noqa: S101 - the codec has nothing else
                         history.delivered[history.views[-1]].append((sender, payload))
+                        history.first.setdefault((sender, payload), len(history.views) - 1)
                         judged.counts["deliveries"] += 1
         return history
 
@@ -142,9 +145,8 @@ class _History:
         A member that was cut off sends again what others have delivered, and they drop it (`NewsTo` in
         `SequencerClaims`). A message is known by its sender and its bytes: the runtime numbers them.
         """
-        before = other.views[: other.views.index(view)]
-        old = {each for former in before for each in other.delivered[former]}
-        return [each for each in self.delivered[view] if each not in old]
+        place = other.views.index(view)
+        return [each for each in self.delivered[view] if other.first.get(each, place) >= place]
 
     def next(self, view: ViewId) -> ViewId | None:
         place = self.views.index(view) + 1
