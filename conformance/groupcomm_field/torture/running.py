@@ -33,7 +33,7 @@ __all__ = ["Campaign", "Outcome", "names_of", "tortured"]
 
 _LOOKS: Final = 0.1  # seconds between two looks
 _ROOM: Final = 20_000  # bytes of a log, before the disk is full
-_SILENCES: Final = 3
+_SILENCES: Final = 6  # chance decides whether the last message of one is among the lost
 _LOSSY: Final = evolve(CALM, loss=0.5)
 _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patience
 
