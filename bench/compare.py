@@ -178,9 +178,7 @@ def measured(members: int, size: int, asked: argparse.Namespace) -> list[list[st
                     loads[name].append(load)
                     alone[name].append(one)
         counts = {name: members * asked.messages * SYSTEMS[name] for name in groups}
-        return [
-            [str(members), str(size), name, *row(loads[name], alone[name], counts[name])] for name in groups
-        ]
+        return [[str(members), str(size), name, *row(loads[name], alone[name], counts[name])] for name in groups]
 
 
 def main() -> None:

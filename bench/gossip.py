@@ -209,9 +209,7 @@ def figure(points: dict[int, list[tuple[int, float, float, float]]]) -> str:
         body.append(f'<polyline points="{line}" stroke="{colour}" fill="none" stroke-width="1.6"/>')
         for fanout, share, low, high in found:
             (x, y), (_, top), (_, bottom) = _place(fanout, share), _place(fanout, high), _place(fanout, low)
-            body.append(
-                f'<line x1="{x:.0f}" x2="{x:.0f}" y1="{top:.1f}" y2="{bottom:.1f}" stroke="{colour}"/>'
-            )
+            body.append(f'<line x1="{x:.0f}" x2="{x:.0f}" y1="{top:.1f}" y2="{bottom:.1f}" stroke="{colour}"/>')
             body.append(f'<circle cx="{x:.0f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>')
         body.append(f'<rect x="516" y="{52 + 22 * at}" width="12" height="12" fill="{colour}"/>')
         body.append(f'<text x="534" y="{63 + 22 * at}">{members:,} members</text>')

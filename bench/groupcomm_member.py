@@ -58,12 +58,7 @@ async def main(index: int, log: str, places: list[str]) -> None:
     """Join, and take part in the rounds that stdin names."""
     name, place = f"m{index}", places[index]
     async with join(
-        "bench",
-        name=name,
-        key=b"what the members of a bench know",
-        peers=places,
-        listen=place,
-        log=log or None,
+        "bench", name=name, key=b"what the members of a bench know", peers=places, listen=place, log=log or None
     ) as group:
         print("joined", flush=True)
         member = Member(group, len(places))

@@ -131,9 +131,7 @@ def _conformed(root: Path, manifest: Manifest, model: Model, watch: checking.Lis
     tables = Tables.of(root)
     checked, bare = conform.measured(manifest, model, checking.Cache.of(root), watch)
     protocol = derive.load(manifest)
-    result = conform.conform(
-        manifest, model, checked, protocol, tables=tables, fresh=True, plain_seconds=bare
-    )
+    result = conform.conform(manifest, model, checked, protocol, tables=tables, fresh=True, plain_seconds=bare)
     return result.seconds, bare
 
 
@@ -333,9 +331,7 @@ def copies(dump: Dump, count: int) -> Dump:
     block = file_of_numbers.read_bytes()
     file_of_numbers.write_bytes(block * count)
     sizes = {name: (dump.folder / name).stat().st_size for name in dump.sizes}
-    more = evolve(
-        dump, states=dump.states * count, edges=dump.edges * count, initial=dump.initial * count, sizes=sizes
-    )
+    more = evolve(dump, states=dump.states * count, edges=dump.edges * count, initial=dump.initial * count, sizes=sizes)
     dumps.store(more)
     return more
 
@@ -368,12 +364,7 @@ def machine() -> list[str]:
 
 def page(figures: Sequence[Figure], notes: Sequence[str], rest: str) -> str:
     """The text of docs/performance.md; `rest` is what people wrote below the table."""
-    lines = [
-        "# Performance",
-        "",
-        "Written by `make bench` or `make bench-large`; what is below the table is not.",
-        "",
-    ]
+    lines = ["# Performance", "", "Written by `make bench` or `make bench-large`; what is below the table is not.", ""]
     lines += [f"- {note}" for note in notes]
     lines += ["", f"| {' | '.join(HEADINGS)} |", f"| {' | '.join('---' for _ in HEADINGS)} |"]
     lines += [f"| {' | '.join(figure.row())} |" for figure in figures]

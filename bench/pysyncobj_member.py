@@ -19,9 +19,7 @@ class Member(SyncObj):  # type: ignore[misc]
 
     def __init__(self, place: str, others: list[str]) -> None:
         patient = {"raftMinTimeout": 2.0, "raftMaxTimeout": 3.5}  # no election on a busy machine
-        settings = SyncObjConf(
-            autoTick=False, commandsQueueSize=100_000, appendEntriesPeriod=0.005, **patient
-        )
+        settings = SyncObjConf(autoTick=False, commandsQueueSize=100_000, appendEntriesPeriod=0.005, **patient)
         super().__init__(place, others, settings)
         self.delivered = 0
         self.wanted = 0

@@ -39,20 +39,14 @@ def ciphers() -> dict[str, Any]:
         aead = import_module("cryptography.hazmat.primitives.ciphers.aead")
     except ModuleNotFoundError:
         return {}
-    return {
-        "AES-256-GCM": aead.AESGCM(bytes(range(32))),
-        "ChaCha20-Poly1305": aead.ChaCha20Poly1305(bytes(range(32))),
-    }
+    return {"AES-256-GCM": aead.AESGCM(bytes(range(32))), "ChaCha20-Poly1305": aead.ChaCha20Poly1305(bytes(range(32)))}
 
 
 def encryption(cipher: Any, body: bytes) -> str:  # noqa: ANN401 - of a package that may not be there
     """The costs of encrypting and of decrypting a body: the nonce counts datagrams, and is not drawn."""
     nonce = bytes(12)
     secret = cipher.encrypt(nonce, body, b"gc")
-    to, back = (
-        cost(lambda: cipher.encrypt(nonce, body, b"gc")),
-        cost(lambda: cipher.decrypt(nonce, secret, b"gc")),
-    )
+    to, back = (cost(lambda: cipher.encrypt(nonce, body, b"gc")), cost(lambda: cipher.decrypt(nonce, secret, b"gc")))
     return f"{to:.1f} / {back:.1f}"
 
 
@@ -70,9 +64,7 @@ def row(seal: Seal, size: int) -> str:
         cost(lambda: blake2b(body, key=bytes(64), digest_size=16).digest()),
     )
     numbers = [f"{each:.1f}" for each in costs]
-    return (
-        f"| {size:,} | {' | '.join([*numbers, *(encryption(each, body) for each in ciphers().values())])} |"
-    )
+    return f"| {size:,} | {' | '.join([*numbers, *(encryption(each, body) for each in ciphers().values())])} |"
 
 
 def main() -> None:

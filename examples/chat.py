@@ -63,9 +63,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path.home() / ".groupcomm" / "chat")
     parser.add_argument("--peers", nargs="*", default=[], metavar="HOST:PORT", help="instead of a folder")
     parser.add_argument("--listen", default="127.0.0.1:0", metavar="HOST:PORT")
-    parser.add_argument(
-        "--key", type=Path, metavar="FILE", help="what only members know; default: FOLDER/key"
-    )
+    parser.add_argument("--key", type=Path, metavar="FILE", help="what only members know; default: FOLDER/key")
     parser.add_argument("--log", type=Path, help="a folder for the logs of this member")
     try:
         asyncio.run(chat(parser.parse_args()))

@@ -126,9 +126,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="A replicated dictionary.")
     parser.add_argument("name", help="yours; no other member has it")
     parser.add_argument("--folder", type=Path, default=Path.home() / ".groupcomm" / "dictionary")
-    parser.add_argument(
-        "--key", type=Path, metavar="FILE", help="what only members know; default: FOLDER/key"
-    )
+    parser.add_argument("--key", type=Path, metavar="FILE", help="what only members know; default: FOLDER/key")
     try:
         asyncio.run(talk(parser.parse_args()))
     except GroupError as error:

@@ -70,9 +70,7 @@ class Tasks:
     def _assign(self) -> None:
         """Give each task that no member runs to the first member that runs nothing."""
         self.running = {
-            task: worker
-            for task, worker in self.running.items()
-            if task in self.waiting and worker in self._members
+            task: worker for task, worker in self.running.items() if task in self.waiting and worker in self._members
         }
         free = [each for each in self._members if each not in self.running.values()]
         for task in [each for each in self.waiting if each not in self.running][: len(free)]:
@@ -187,9 +185,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="A task queue.")
     parser.add_argument("name", help="yours; no other worker has it")
     parser.add_argument("--folder", type=Path, default=Path.home() / ".groupcomm" / "tasks")
-    parser.add_argument(
-        "--key", type=Path, metavar="FILE", help="what only members know; default: FOLDER/key"
-    )
+    parser.add_argument("--key", type=Path, metavar="FILE", help="what only members know; default: FOLDER/key")
     try:
         asyncio.run(work(parser.parse_args()))
     except GroupError as error:

@@ -29,18 +29,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 
 TESTS = Path(__file__).parent
 PROTOCOLS = protocols(TESTS.parent)
-FIRST = (
-    "report",
-    "stable",
-    "sequencer",
-    "gms",
-    "scenario",
-    "release",
-    "tlc",
-    "adding",
-    "checking",
-    "conform",
-)
+FIRST = ("report", "stable", "sequencer", "gms", "scenario", "release", "tlc", "adding", "checking", "conform")
 """Long tests begin early, so that no worker waits for another at the end."""
 
 
@@ -60,9 +49,7 @@ def unit(test: str) -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):  # of several workers: `make test`
         order = {name: place for place, name in enumerate(FIRST)}
-        items.sort(
-            key=lambda item: min((n for name, n in order.items() if name in unit(item.nodeid)), default=99)
-        )
+        items.sort(key=lambda item: min((n for name, n in order.items() if name in unit(item.nodeid)), default=99))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -101,10 +101,5 @@ def is_refused(
     with pytest.raises(error) as raised:
         step(state, event)
     refusal = raised.value
-    assert (state.member, state, event, reason) == (
-        refusal.member,
-        refusal.state,
-        refusal.event,
-        refusal.reason,
-    )
+    assert (state.member, state, event, reason) == (refusal.member, refusal.state, refusal.event, refusal.reason)
     assert str(refusal).startswith(f"{state.member}: {reason}\n  event: {type(event).__name__}(")

@@ -42,9 +42,7 @@ def additional(root: Any, schema: Any, told: Any, value: Any) -> None:  # noqa: 
     if isinstance(value, dict):
         for name, item in value.items():
             patterns = schema.get("patternProperties", {})
-            if name not in schema.get("properties", {}) and not any(
-                re.search(each, name) for each in patterns
-            ):
+            if name not in schema.get("properties", {}) and not any(re.search(each, name) for each in patterns):
                 assert told is not False, name
                 valid(root, told, item)
 

@@ -7,9 +7,7 @@ from groupcomm_simulator.setup import Setup
 def all_holds(setup: Setup, events: int, seed: int) -> Outcome:
     """The result of so many events: no violation, and no stack refused anything."""
     outcome = simulate(setup, events=events, seed=seed)
-    assert outcome.found is None, (
-        f"{outcome.found}: groupcomm simulate {setup.stack} --seed {outcome.found.seed}"
-    )
+    assert outcome.found is None, f"{outcome.found}: groupcomm simulate {setup.stack} --seed {outcome.found.seed}"
     assert events <= outcome.events
     assert 0 == outcome.refused
     return outcome

@@ -91,9 +91,7 @@ def key(asked: Asked, place: int) -> str:
 
 
 def judged(asked: Asked, file: Path, kind: str, *, patience: float = 1.0, skips: Skips | None = None) -> Part:
-    part = Part(
-        "stable", MODEL.name, "rows", asked.table, "groupcomm conform stable --model join_small --adapter x"
-    )
+    part = Part("stable", MODEL.name, "rows", asked.table, "groupcomm conform stable --model join_small --adapter x")
     with Port((sys.executable, str(SCRIPT), str(file), kind), STABLE, patience=patience) as port:
         port.configure(constants_of(MANIFESTS["stable"].cfg(MODEL)))
         rows(port, part, asked, skips or Skips())
@@ -195,9 +193,7 @@ def test_sets_have_no_order_and_fields_neither(asked: Asked, tmp_path: Path) -> 
     assert judged(asked, written(asked, tmp_path, 0, spoilt), "right").ok
 
 
-def test_a_starved_adapter_is_no_hanging_one(
-    asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_starved_adapter_is_no_hanging_one(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It waits for the machine, ready to run: however long that takes, it is waited for."""
     at = first_handled(asked)
     file = written(asked, tmp_path, at)
@@ -271,10 +267,7 @@ def test_the_adapter_of_the_cores_passes_all_of_it(asked: Asked) -> None:
     constants = constants_of(MANIFESTS["stable"].cfg(MODEL))
     with Port((sys.executable, str(CORE)), STABLE) as port:
         port.configure(constants)
-        parts = {
-            what: Part("stable", MODEL.name, what, None, "again")
-            for what in ("rows", "kept", "start", "random")
-        }
+        parts = {what: Part("stable", MODEL.name, what, None, "again") for what in ("rows", "kept", "start", "random")}
         right = rows(port, parts["rows"], asked, Skips())
         kept(port, parts["kept"], asked, Skips(), right)
         starts(port, parts["start"], asked.table)
@@ -321,9 +314,7 @@ def test_a_counter_of_32_bits_that_wraps_is_noticed_in_gms() -> None:
 
     ways = [way for way in WAYS if way.suits("gms")]
     failed = {
-        way.name
-        for way in ways
-        if not replay(Rows(protocol, renamed(protocol, of, way), constants), wraps).passed
+        way.name for way in ways if not replay(Rows(protocol, renamed(protocol, of, way), constants), wraps).passed
     }
     assert failed == {"counter_up"}
 
@@ -366,9 +357,7 @@ def test_the_command_judges_a_port(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main([*arguments[:-1], "/no/such/adapter"]) == 3
 
 
-def test_a_core_that_is_broken_is_told_through_its_adapter(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_core_that_is_broken_is_told_through_its_adapter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The mistake is in place: no row by itself shows it, kept states do."""
     broken = tmp_path / "broken.py"
     broken.write_text(

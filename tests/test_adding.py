@@ -73,11 +73,7 @@ def test_a_broken_implementation_is_named(project: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("line", "without", "message"),
     [
-        (
-            "Event: TypeAlias = SendRequested | NoteReceived",
-            "Event: TypeAlias = SendRequested",
-            "NoteReceived",
-        ),
+        ("Event: TypeAlias = SendRequested | NoteReceived", "Event: TypeAlias = SendRequested", "NoteReceived"),
         ("    most: int", "    least: int", "Config.least comes from the constant Least"),
         ("    highest: Highest", "    highest: list[int]", "an annotation that TLA+ has no values for"),
     ],

@@ -24,11 +24,7 @@ Next == x' = x
 ====
 """
     ran = tlc.run(
-        [ROOT / "spec" / "common"],
-        "Ordered",
-        "INIT Init\nNEXT Next\n",
-        generated={"Ordered": module},
-        short=True,
+        [ROOT / "spec" / "common"], "Ordered", "INIT Init\nNEXT Next\n", generated={"Ordered": module}, short=True
     )
     return " ".join(ran.printed)
 

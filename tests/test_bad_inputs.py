@@ -141,9 +141,7 @@ MISSING = ("missing", lambda file: replaced(file, lambda _: None), r"{}.*there i
 
 def unreadable(kind: str, file: str, *arguments: str) -> Iterator[Bad]:
     for name, damage, says in UNREADABLE:
-        yield Bad(
-            f"{kind}: {name}", arguments, says.replace("{}", f"{re.escape(Path(file).name)}"), damage(file)
-        )
+        yield Bad(f"{kind}: {name}", arguments, says.replace("{}", f"{re.escape(Path(file).name)}"), damage(file))
 
 
 # YAML
@@ -185,18 +183,10 @@ YAML: tuple[tuple[str, bytes, str], ...] = (
     ("19 digits", b"a: 1234567890123456789\n", "an integer of at most 18 digits, not one of 19"),
     ("5,000 digits", b"a: " + b"9" * 5_000, "an integer of at most 18 digits, not one of 5000"),
     ("5,000 digits below 0", b"a: -" + b"9" * 5_000, "an integer of at most 18 digits, not one of 5000"),
-    (
-        "a float of 5,000 digits",
-        b"a: 0." + b"9" * 5_000,
-        r"an integer, true, false or text: if 0\.9{78}\.\.\.",
-    ),
+    ("a float of 5,000 digits", b"a: 0." + b"9" * 5_000, r"an integer, true, false or text: if 0\.9{78}\.\.\."),
     ("50 lists inside each other", b"a: " + b"[" * 50 + b"]" * 50, "at most 40 levels of nesting"),
     ("100,000 open brackets", b"a: " + b"[" * 100_000, "at most 40 levels of nesting"),
-    (
-        "1,000 levels",
-        b"".join(b" " * level + b"a:\n" for level in range(1_000)),
-        "at most 40 levels of nesting",
-    ),
+    ("1,000 levels", b"".join(b" " * level + b"a:\n" for level in range(1_000)), "at most 40 levels of nesting"),
     ("half a character", b'a: "\\ud800"\n', "characters, no unpaired surrogate"),
     ("no character", b'a: "\\UFFFFFFFF"\n', "well-formed YAML"),
     ("a bad escape", b'a: "\\q"\n', "well-formed YAML .*escape"),
@@ -211,9 +201,7 @@ YAML: tuple[tuple[str, bytes, str], ...] = (
 
 def yaml() -> Iterator[Bad]:
     for name, text, says in YAML:
-        yield Bad(
-            f"YAML: {name}", ("list",), rf"spec/toy/models\.yaml:\d*:? ?.*{says}", content(MANIFEST, text)
-        )
+        yield Bad(f"YAML: {name}", ("list",), rf"spec/toy/models\.yaml:\d*:? ?.*{says}", content(MANIFEST, text))
 
 
 # The manifest
@@ -223,31 +211,16 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
     ("a module that is not there", "module: MCToy", "module: MCTyo", "3: expected a module .*no MCTyo.tla"),
     ("a module outside", "module: MCToy", "module: ../x", "3: expected the name of a module"),
     ("a reference that is a list", "reference:\n", "reference: []\nx:\n", 'not the unknown key "x"'),
-    (
-        "a constant too large",
-        "MaxLost: 0",
-        "MaxLost: 2147483648",
-        "expected an integer from -2147483648 to 2147483647",
-    ),
+    ("a constant too large", "MaxLost: 0", "MaxLost: 2147483648", "expected an integer from -2147483648 to 2147483647"),
     ("a constant too small", "MaxLost: 0", "MaxLost: -2147483649", "expected an integer from -2147483648"),
     ("an element too large", "[A, B]", "[2147483648]", "expected an integer from -2147483648"),
-    (
-        "a constant that is a mapping",
-        "MaxLost: 0",
-        "MaxLost: {a: 1}",
-        'an integer, true, false, text, "<- Operator"',
-    ),
+    ("a constant that is a mapping", "MaxLost: 0", "MaxLost: {a: 1}", 'an integer, true, false, text, "<- Operator"'),
     ("no specification", "    specification: Spec\n", "", 'expected "specification", or "init" and "next"'),
     ("a set of claims like itself", "specification: Spec", "like: safety", "a set of claims above it"),
     ("a set of claims like none", "specification: LiveSpec", "like: safty", "a set of claims above it"),
     ("an unknown key of a set", "view: view", "veiw: view", 'not the unknown key "veiw"'),
     ("an invariant twice", "[TypeOK, NoEarlyCommit]", "[TypeOK, TypeOK]", "each name once, not TypeOK again"),
-    (
-        "an invariant that is a number",
-        "[TypeOK, NoEarlyCommit]",
-        "[17]",
-        "expected the name of an operator, not 17",
-    ),
+    ("an invariant that is a number", "[TypeOK, NoEarlyCommit]", "[17]", "expected the name of an operator, not 17"),
     ("an invariant with a blank", "[TypeOK, NoEarlyCommit]", "[Type OK]", "expected the name of an operator"),
     ("models that are a number", "models:\n", "models: 3\nx:\n", 'expected .*not the unknown key "x"'),
     ("a tier that is none", "tier: smoke", "tier: huge", '22: expected one of smoke, full, deep, not "huge"'),
@@ -262,20 +235,10 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
         "shows: |\n    a\n    b\n  bounds: no member",
         "expected one line of text",
     ),
-    (
-        "an empty text",
-        "shows: no member commits too early (TOY-03)",
-        'shows: ""',
-        "expected one line of text",
-    ),
+    ("an empty text", "shows: no member commits too early (TOY-03)", 'shows: ""', "expected one line of text"),
     ("a constant that is none", "{MaxLost: 1}", "{MaxLots: 1}", "expected a constant of .*not MaxLots"),
     ("a constant with a quote", "{MaxLost: 1}", "{MaxLost: 'a\"b'}", "expected text without quotes"),
-    (
-        "a constant of 5,000 digits",
-        "{MaxLost: 1}",
-        "{MaxLost: " + "9" * 5_000 + "}",
-        "an integer of at most 18",
-    ),
+    ("a constant of 5,000 digits", "{MaxLost: 1}", "{MaxLost: " + "9" * 5_000 + "}", "an integer of at most 18"),
     ("an operator that is none", "{MaxLost: 1}", "{MaxLost: '<- 3x'}", 'expected "<- " and an operator'),
     ("a set with an element twice", "{MaxLost: 1}", "{MaxLost: [1, 1]}", "expected a set, but an element"),
     ("a set in a set", "{MaxLost: 1}", "{MaxLost: [[1]]}", "expected text without quotes"),
@@ -292,37 +255,17 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
         "expected a list of ablations",
     ),
     ("nothing ablated", "    WaitForAll: false\n", "", "expected a constant in which the ablation differs"),
-    (
-        "what is as in the control",
-        "WaitForAll: false",
-        "WaitForAll: true",
-        "expected another value than that of pair",
-    ),
-    (
-        "a guard that is none",
-        "WaitForAll: false",
-        "WaitForSome: false",
-        "expected a constant of .*not WaitForSome",
-    ),
+    ("what is as in the control", "WaitForAll: false", "WaitForAll: true", "expected another value than that of pair"),
+    ("a guard that is none", "WaitForAll: false", "WaitForSome: false", "expected a constant of .*not WaitForSome"),
     (
         "a guard that the reference says again",
         "  MaxLost: 0",
         "  WaitForAll: true\n  MaxLost: 0",
         "expected a constant, not WaitForAll",
     ),
-    (
-        "a model that says what is recorded",
-        "  conform: true\n",
-        "  distinct: 25\n",
-        'not the unknown key "distinct"',
-    ),
+    ("a model that says what is recorded", "  conform: true\n", "  distinct: 25\n", 'not the unknown key "distinct"'),
     ("a claim that is none", "violates: NoEarlyCommit", "violates: NoEarly", "expected .*not NoEarly"),
-    (
-        "a witness in a model that is none",
-        "SomeCommit: pair",
-        "SomeCommit: pear",
-        "expected .*pear",
-    ),
+    ("a witness in a model that is none", "SomeCommit: pair", "SomeCommit: pear", "expected .*pear"),
 )
 
 
@@ -332,26 +275,11 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("a negative count", "distinct: 25", "distinct: -1", "4: expected an integer from 0 up, not -1"),
     ("a count that is a word", "distinct: 25", "distinct: many", '4: expected an integer, not "many"'),
     ("a count that is true", "distinct: 25", "distinct: true", "4: expected an integer, not true"),
-    (
-        "a count of 5,000 digits",
-        "distinct: 25",
-        "distinct: " + "9" * 5_000,
-        "4: expected an integer of at most 18",
-    ),
+    ("a count of 5,000 digits", "distinct: 25", "distinct: " + "9" * 5_000, "4: expected an integer of at most 18"),
     ("a count that is missing", "distinct: 25, ", "", '4: expected the key "distinct"'),
     ("a count of an ablation", "trace: 3", "trace: 3, distinct: 3", 'not the unknown key "distinct"'),
-    (
-        "a digest that is not deep",
-        "distinct: 25",
-        "digest: '0', distinct: 25",
-        'not the unknown key "digest"',
-    ),
-    (
-        "a row that is a word",
-        "pair: {distinct: 25, transitions: 170, depth: 7}",
-        "pair: 25",
-        "4: expected a mapping",
-    ),
+    ("a digest that is not deep", "distinct: 25", "digest: '0', distinct: 25", 'not the unknown key "digest"'),
+    ("a row that is a word", "pair: {distinct: 25, transitions: 170, depth: 7}", "pair: 25", "4: expected a mapping"),
     (
         "a row of no model",
         "pair: {",
@@ -389,10 +317,7 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     ("lst", "No such command 'lst'. Did you mean 'list'"),
     ("explain", r"Missing argument 'PROTOCOL\|FLAW'"),
     ("explain toy", "expected a model of toy after it: groupcomm list toy shows them"),
-    (
-        "explain toy hsty",
-        r'no model is called "hsty" \(did you mean hasty\?\); there is pair, hasty, forgetful, lossy',
-    ),
+    ("explain toy hsty", r'no model is called "hsty" \(did you mean hasty\?\); there is pair, hasty, forgetful, lossy'),
     ("explain tyo hasty", r'no protocol is called "tyo" \(did you mean toy\?\); there is toy'),
     ("check tyo", r'no protocol is called "tyo" \(did you mean toy\?\); there is toy'),
     ("check ../toy", 'no protocol is called "../toy"'),
@@ -422,10 +347,7 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     ("list --tier huge", "huge is none of smoke, full, deep"),
     ("list --jsno", "No such option: --jsno"),
     ("conform --tier huge", "huge is none of smoke, full, deep"),
-    (
-        "conform --model pear",
-        r'no model marked conform is called "pear" \(did you mean pair\?\); there is pair',
-    ),
+    ("conform --model pear", r'no model marked conform is called "pear" \(did you mean pair\?\); there is pair'),
     ("conform tyo", r'no protocol is called "tyo" \(did you mean toy\?\)'),
     ("conform --row 0", "a whole number from 1 to 1000000000000, not 0"),
     ("conform --row nan", "a whole number from 1 to 1000000000000, not nan"),
@@ -490,12 +412,7 @@ def removed(folder: str) -> Damage:
 def nothing() -> Iterator[Bad]:
     no_smoke = changed(MANIFEST, lambda text: text.replace(b"tier: smoke", b"tier: full"))
     cases = (
-        (
-            "no model of the tier",
-            ("check", "--tier", "smoke"),
-            no_smoke,
-            "toy has no model in the tier smoke",
-        ),
+        ("no model of the tier", ("check", "--tier", "smoke"), no_smoke, "toy has no model in the tier smoke"),
         ("no protocol", ("check",), removed("spec/toy"), "no folder of .*spec has a models.yaml"),
         ("no protocol to list", ("list",), removed("spec/toy"), "no folder of .*spec has a models.yaml"),
         (
@@ -535,21 +452,14 @@ def places() -> Iterator[Bad]:
         ("is of the kernel's", "/proc/x", void, "/proc/x: nothing can be written in it, as"),
         ("has too long a name", long, void, "the name is too long"),
         ("has too long a name in the middle", f"{long}/x", void, "the name is too long"),
-        (
-            "has a page that is a folder",
-            "out",
-            page_in_out_a_folder,
-            "index.html: it is a folder, not a file",
-        ),
+        ("has a page that is a folder", "out", page_in_out_a_folder, "index.html: it is a folder, not a file"),
     )
     for name, out, damage, says in out_cases:
         yield Bad(f"place: report's {name}", ("report", "--out", out), says, damage)
     for name, out, damage, says in out_cases[:-1]:
         line = ("pipeline", "toy", "--model", "pair", "--out", out)
         yield Bad(f"place: pipeline's {name}", line, says, damage)
-    yield Bad(
-        "place: the page is a folder", ("errata",), "README.md: it is a folder, not a file", page_a_folder
-    )
+    yield Bad("place: the page is a folder", ("errata",), "README.md: it is a folder, not a file", page_a_folder)
 
 
 # Tools
@@ -595,16 +505,8 @@ def broken_tools() -> Iterator[Bad]:
     cases = (
         ("no Java", variable("GROUPCOMM_JAVA", "/nowhere/java"), f"/nowhere/java does not run .*: {install}"),
         ("a Java that is a folder", variable("GROUPCOMM_JAVA", "/"), f"/ does not run .*: {install}"),
-        (
-            "a Java that is none",
-            variable("GROUPCOMM_JAVA", "/bin/true"),
-            f"/bin/true is not a working Java: {install}",
-        ),
-        (
-            "a Java that is data",
-            variable("GROUPCOMM_JAVA", str(REAL_JAR)),
-            f"tla2tools.jar does not run .*: {install}",
-        ),
+        ("a Java that is none", variable("GROUPCOMM_JAVA", "/bin/true"), f"/bin/true is not a working Java: {install}"),
+        ("a Java that is data", variable("GROUPCOMM_JAVA", str(REAL_JAR)), f"tla2tools.jar does not run .*: {install}"),
         ("a Java that is too old", java("echo 'version \"11.0.2\"' >&2"), f"is Java 11: {install}"),
         (
             "a Java of no century",
@@ -612,27 +514,11 @@ def broken_tools() -> Iterator[Bad]:
             f"is not a working Java: {install}",
         ),
         ("a Java that speaks Latin-1", java("echo '\xe9' >&2; exit 1"), f"is not a working Java: {install}"),
-        (
-            "no jar",
-            variable("TLC_JAR", "/nowhere.jar"),
-            "TLC_JAR names /nowhere.jar, which is not a file: correct it",
-        ),
-        (
-            "a jar that is a folder",
-            variable("TLC_JAR", "/"),
-            "TLC_JAR names /, which is not a file: correct it",
-        ),
-        (
-            "a jar that is none",
-            jar(lambda _: b"no jar"),
-            "named.jar, which is not a jar .*: correct it or unset it",
-        ),
+        ("no jar", variable("TLC_JAR", "/nowhere.jar"), "TLC_JAR names /nowhere.jar, which is not a file: correct it"),
+        ("a jar that is a folder", variable("TLC_JAR", "/"), "TLC_JAR names /, which is not a file: correct it"),
+        ("a jar that is none", jar(lambda _: b"no jar"), "named.jar, which is not a jar .*: correct it or unset it"),
         ("an empty jar", jar(lambda _: b""), "named.jar, which is not a jar .*: correct it or unset it"),
-        (
-            "half a jar",
-            jar(lambda whole: whole[: len(whole) // 2]),
-            "named.jar, which is not a jar .*: correct it",
-        ),
+        ("half a jar", jar(lambda whole: whole[: len(whole) // 2]), "named.jar, which is not a jar .*: correct it"),
         (
             "a jar with a hole",
             jar(lambda whole: whole[:500_000] + bytes(2_000) + whole[502_000:]),
@@ -640,11 +526,7 @@ def broken_tools() -> Iterator[Bad]:
         ),
         (
             "a jar with another byte",
-            jar(
-                lambda _: (
-                    zipped(b"class").replace(b"class", b"clasp", 1).replace(b"TLC.clasp", b"TLC.class", 1)
-                )
-            ),
+            jar(lambda _: zipped(b"class").replace(b"class", b"clasp", 1).replace(b"TLC.clasp", b"TLC.class", 1)),
             "named.jar, which is (damaged|not a jar|not TLC's)",
         ),
         (
@@ -725,11 +607,7 @@ def vector_folders() -> Iterator[Bad]:
         ("an empty manifest", vectors(manifest=b""), "manifest.json:1: expected JSON"),
         ("a manifest that is no object", vectors(manifest=b"[]"), broken),
         ("half a manifest", vectors(manifest=b'{"format": "gro'), "manifest.json:1: expected JSON"),
-        (
-            "a manifest that is not UTF-8",
-            vectors(manifest=b'{"a": "\xff"}'),
-            "manifest.json:1: expected text in UTF-8",
-        ),
+        ("a manifest that is not UTF-8", vectors(manifest=b'{"a": "\xff"}'), "manifest.json:1: expected text in UTF-8"),
         ("a manifest nested deeply", vectors(manifest=deep), "manifest.json:1: expected JSON .*nested"),
         (
             "a manifest of 5,000 digits",
@@ -761,11 +639,7 @@ def vector_folders() -> Iterator[Bad]:
             vectors(lambda told: model(told).update(path="../../etc/passwd")),
             "a file that is called like its model",
         ),
-        (
-            "a name that is a path",
-            vectors(lambda told: model(told).update(model="../pair")),
-            "like its model",
-        ),
+        ("a name that is a path", vectors(lambda told: model(told).update(model="../pair")), "like its model"),
         (
             "more rows",
             vectors(lambda told: model(told)["counts"].update(rows=2)),
@@ -790,11 +664,7 @@ def vector_folders() -> Iterator[Bad]:
             vectors(lambda told: model(told)["constants"].update(MergeRule="max")),
             "pair to be of what is implemented",
         ),
-        (
-            "constants nested deeply",
-            vectors(lambda told: model(told)["constants"].update(MaxBytes=nested(900))),
-            ".",
-        ),
+        ("constants nested deeply", vectors(lambda told: model(told)["constants"].update(MaxBytes=nested(900))), "."),
     )
     for name, damage, says in manifests:
         yield Bad(f"vectors: {name}", CHECK_VECTORS, says, damage)
@@ -807,17 +677,9 @@ def vector_folders() -> Iterator[Bad]:
     within: tuple[tuple[str, Callable[[dict[str, Any]], object], str], ...] = (
         ("no rows", lambda told: told["rows"].clear(), "as the manifest has it"),
         ("a row that is a number", lambda told: told.update(rows=[7]), "manifest.json:1: expected "),
-        (
-            "an unknown cell",
-            lambda told: told.update(rows=[[3]]),
-            "a number of an outcome or a result, not 3",
-        ),
+        ("an unknown cell", lambda told: told.update(rows=[[3]]), "a number of an outcome or a result, not 3"),
         ("a cell below 0", lambda told: told.update(rows=[[-1]]), "a number of an outcome or a result"),
-        (
-            "a cell that is true",
-            lambda told: told.update(rows=[[True]]),
-            "of an outcome or a result, not True",
-        ),
+        ("a cell that is true", lambda told: told.update(rows=[[True]]), "of an outcome or a result, not True"),
         ("no states", lambda told: told["states"].clear(), "and a state and an event for each"),
         ("no list of states", lambda told: told.pop("states"), pools),
         ("a state that is a number", lambda told: told.update(states=[3]), pools),

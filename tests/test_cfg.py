@@ -7,12 +7,7 @@ from groupcomm_conformance.tla.cfg import Cfg, properties_of, set_text
 CFG = Cfg(
     specification="Spec",
     view="view",
-    constants={
-        "Member": '= {"A", "B", "C"}',
-        "MaxVotes": "= 4",
-        "Views": "<- JoinViews",
-        "Variant": '= "repaired"',
-    },
+    constants={"Member": '= {"A", "B", "C"}', "MaxVotes": "= 4", "Views": "<- JoinViews", "Variant": '= "repaired"'},
     invariants=("TypeOK", "NoPrematurePurge"),
     properties=("Terminates",),
     action_constraints=("Few",),

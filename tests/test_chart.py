@@ -209,10 +209,7 @@ def test_a_stranger_that_sends_has_a_lane() -> None:
 
 
 def test_a_step_without_act_is_told_by_its_name() -> None:
-    assert (
-        drawn(None, state("A 1"))
-        == "  2  * X                     |                       |\n       A.bytes 0 -> 1"
-    )
+    assert drawn(None, state("A 1")) == "  2  * X                     |                       |\n       A.bytes 0 -> 1"
 
 
 def test_a_lasso_says_where_it_returns_to_and_stuttering_that_it_lasts() -> None:
@@ -250,9 +247,7 @@ def test_changes_are_listed_with_their_paths_and_folded_between_changes() -> Non
     words=st.lists(st.sampled_from(["a", "long" * 9, "endless" * 30]), max_size=9),
     data=st.data(),
 )
-def test_no_line_is_wider_than_asked_for(
-    members: list[str], width: int, words: list[str], data: st.DataObject
-) -> None:
+def test_no_line_is_wider_than_asked_for(members: list[str], width: int, words: list[str], data: st.DataObject) -> None:
     local = Fn({member: Fn({"text": " ".join(words)}) for member in members})
     sender, member = (data.draw(st.sampled_from(members)) for _ in range(2))
     message = Fn({"type": "STABLE", "text": " ".join(words)})
@@ -275,9 +270,7 @@ def test_members_too_many_for_lanes_are_named_at_each_step() -> None:
     names = [f"M{number:02}" for number in range(1, 31)]
     local = Fn({name: Fn({"n": 0}) for name in names})
     after: dict[str, Value] = {"local": local.replace(M07=Fn({"n": 1}))}
-    lines = chart(
-        [State(1, "Init", Fn({"local": local})), step(2, "Vote", act("Vote", "M07"), after)], width=60
-    )
+    lines = chart([State(1, "Init", Fn({"local": local})), step(2, "Vote", act("Vote", "M07"), after)], width=60)
     assert ["  2  * Vote M07", "       M07.n 0 -> 1"] == lines[-2:]
     assert max(map(len, lines)) <= 60
 
@@ -311,9 +304,7 @@ def test_a_member_that_crashed_in_a_step_that_is_left_out_has_no_lane() -> None:
     steps = long_behaviour(3)
     crash = step(4, "Crash", act("Crash", "C", outcome="none"), state("A 2"))
     last = step(5, "Vote", act("Vote", "A"), state("A 3"))
-    assert (
-        chart([*steps, crash, last])[-2:] == chart([*steps, crash, last], bounds=Bounds("see", steps=1))[-2:]
-    )
+    assert chart([*steps, crash, last])[-2:] == chart([*steps, crash, last], bounds=Bounds("see", steps=1))[-2:]
 
 
 def test_a_message_is_not_said_to_be_in_the_network_too() -> None:
@@ -346,11 +337,7 @@ def test_a_lost_packet_is_an_arrow_that_does_not_arrive() -> None:
         ("[a |-> [x |-> 0]]", "[a |-> [y |-> 0]]", ["a [x: 0] -> [y: 0]"]),
         ("(3 :> 0 @@ 4 :> 1)", "(3 :> 0 @@ 4 :> 2)", ["[4] 1 -> 2"]),
         ('<<"A", "B">>', '<<"A">>', ["<<A, B>> -> <<A>>"]),
-        (
-            "[e |-> <<[n |-> 1]>>]",
-            "[e |-> <<[n |-> 2], [n |-> 3]>>]",
-            ["e[1].n 1 -> 2", "e[2] none -> [n: 3]"],
-        ),
+        ("[e |-> <<[n |-> 1]>>]", "[e |-> <<[n |-> 2], [n |-> 3]>>]", ["e[1].n 1 -> 2", "e[2] none -> [n: 3]"]),
     ],
 )
 def test_a_difference_is_told_where_it_is(before: str, after: str, expected: list[str]) -> None:

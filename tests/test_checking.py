@@ -125,9 +125,7 @@ def test_the_harvest_is_every_local_state_and_every_message(results: Results) ->
     assert results["lossy"].harvest is None
 
 
-def test_a_harvest_by_two_workers_is_the_same(
-    toy: Manifest, results: Results, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_harvest_by_two_workers_is_the_same(toy: Manifest, results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "DIVISIBLE", 1)
     checked = run_model(toy, toy.model("pair"), workers=2)
     assert 2 == checked.workers
@@ -150,9 +148,7 @@ def test_the_cost_of_instruments_can_be_measured(toy: Manifest) -> None:
         ({"depth": 6}, "depth: expected 6, came 7"),
     ],
 )
-def test_a_wrong_count_differs(
-    toy: Manifest, results: Results, counts: dict[str, int], difference: str
-) -> None:
+def test_a_wrong_count_differs(toy: Manifest, results: Results, counts: dict[str, int], difference: str) -> None:
     model = toy.model("pair")
     assert model.counts is not None
     assert [difference] == differences(evolve(model, counts=evolve(model.counts, **counts)), results["pair"])
@@ -203,18 +199,14 @@ def test_an_ablation_that_changes_nothing_differs(project: Path) -> None:
 
 def test_another_claim_than_the_one_named_differs(toy: Manifest, results: Results) -> None:
     model = evolve(toy.model("hasty"), violates="CommittedStays")
-    assert ["expected violates: CommittedStays, came violates: NoEarlyCommit"] == differences(
-        model, results["hasty"]
-    )
+    assert ["expected violates: CommittedStays, came violates: NoEarlyCommit"] == differences(model, results["hasty"])
 
 
 def test_a_witness_that_is_not_reached_fails_its_gate(toy: Manifest, results: Results) -> None:
     manifest = evolve(toy, witnesses={"SomeCommit": ("pair",), "NeverHappens": ("pair",)})
     checked = run_model(manifest, manifest.model("pair"))
     assert {"SomeCommit"} == checked.witnesses
-    assert (False, "NeverHappens is never reached in pair") == gate(
-        manifest, results | {"pair": checked}, "witnesses"
-    )
+    assert (False, "NeverHappens is never reached in pair") == gate(manifest, results | {"pair": checked}, "witnesses")
 
 
 def test_an_action_that_never_fires_fails_its_gate(toy: Manifest, results: Results) -> None:
@@ -355,9 +347,7 @@ def test_a_claim_that_is_no_formula_is_named_with_what_it_is(project: Path) -> N
 def test_a_false_assumption_is_a_mistake_of_the_model_and_no_violation(project: Path) -> None:
     edit(project / "spec/toy/Toy.tla", "Start(member) ==", "ASSUME 1 = 2\n\nStart(member) ==")
     manifest = load(project, "toy")
-    with pytest.raises(
-        ConfigFailed, match=r"models\.yaml:\d+: model pair: the ASSUME at .*Toy\.tla:\d+ is false"
-    ):
+    with pytest.raises(ConfigFailed, match=r"models\.yaml:\d+: model pair: the ASSUME at .*Toy\.tla:\d+ is false"):
         run_model(manifest, manifest.model("pair"))
 
 
@@ -377,12 +367,7 @@ def test_a_false_assumption_is_a_mistake_of_the_model_and_no_violation(project: 
             "EXTENDS Nosuch, ",
             r"ToyGroup\.tla:\d+: expected a module, but there is no Nosuch\.tla",
         ),
-        (
-            "ToyGroup",
-            "INSTANCE Decision",
-            "INSTANCE Decided",
-            r"ToyGroup\.tla:\d+: .* there is no Decided\.tla",
-        ),
+        ("ToyGroup", "INSTANCE Decision", "INSTANCE Decided", r"ToyGroup\.tla:\d+: .* there is no Decided\.tla"),
     ],
 )
 def test_a_module_that_is_none_is_refused_with_its_place(
@@ -400,11 +385,7 @@ def test_a_module_that_is_none_is_refused_with_its_place(
 
 def test_all_modules_that_come_with_tlc_are_known() -> None:
     with zipfile.ZipFile(tools.find_jar()) as jar:
-        there = {
-            Path(name).stem
-            for name in jar.namelist()
-            if re.fullmatch(r"tla2sany/StandardModules/\w+\.tla", name)
-        }
+        there = {Path(name).stem for name in jar.namelist() if re.fullmatch(r"tla2sany/StandardModules/\w+\.tla", name)}
     assert modules_room._LIBRARY >= {name for name in there if not name.startswith("_")}  # noqa: SLF001
 
 
@@ -421,15 +402,11 @@ def test_a_cached_result_of_another_model_is_none(toy: Manifest, results: Result
 def test_a_claim_that_no_set_names_fails_its_gate(project: Path, results: Results) -> None:
     """The person who wrote it thinks that it holds."""
     edit(
-        project / "spec/toy/ToyGroup.tla",
-        "EventuallyCommitted ==",
-        "Forgotten == lost = {}\n\nEventuallyCommitted ==",
+        project / "spec/toy/ToyGroup.tla", "EventuallyCommitted ==", "Forgotten == lost = {}\n\nEventuallyCommitted =="
     )
     (gate,) = (gate for gate in gates(load(project, "toy"), results) if gate.name == "claims")
     assert gate.ok is False
-    assert re.fullmatch(
-        r"ToyGroup\.tla:\d+: no set of claims names Forgotten, and no operator uses it", gate.text
-    )
+    assert re.fullmatch(r"ToyGroup\.tla:\d+: no set of claims names Forgotten, and no operator uses it", gate.text)
 
 
 @pytest.mark.parametrize("protocol", protocols(DATA.parents[1]))
@@ -618,11 +595,7 @@ def test_next_may_be_said_of_one_member(project: Path) -> None:
 def test_actions_are_what_next_applies() -> None:
     modules = read_modules([DATA / "spec/toy", DATA / "spec/common"], "MCToy")
     assert {"MCToy", "ToyGroup", "Toy", "Decision", "Steps", "Acts"} == modules.files.keys()
-    assert (
-        ("Vote", "ReceiveVote", "LoseVotes", "Misuse")
-        == modules.actions("Spec")
-        == modules.actions("LiveSpec")
-    )
+    assert ("Vote", "ReceiveVote", "LoseVotes", "Misuse") == modules.actions("Spec") == modules.actions("LiveSpec")
 
 
 def test_the_actions_of_a_composition_are_those_of_both(project: Path) -> None:
@@ -636,11 +609,7 @@ def test_the_actions_of_a_composition_are_those_of_both(project: Path) -> None:
 
 
 def test_an_action_property_must_be_its_step(project: Path) -> None:
-    edit(
-        project / "spec/toy/ToyGroup.tla",
-        "[][CommittedStaysStep]_vars",
-        "[][CommittedStaysStep /\\ TRUE]_vars",
-    )
+    edit(project / "spec/toy/ToyGroup.tla", "[][CommittedStaysStep]_vars", "[][CommittedStaysStep /\\ TRUE]_vars")
     modules = read_modules([project / "spec/toy", project / "spec/common"], "MCToy")
     with pytest.raises(
         FileError, match=r"ToyGroup\.tla:72: expected CommittedStays == \[\]\[CommittedStaysStep\]_vars"
@@ -653,10 +622,7 @@ def test_noting_leaves_out_types_and_what_has_no_step(toy: Manifest) -> None:
     cfg = toy.cfgs["safety"]
     run, noted = note_run("MCToy", cfg, modules, ["TypeOK"])
     assert ("NoEarlyCommit", "CommittedStays") == noted
-    assert (("Run_Note_NoEarlyCommit",), ("Run_Note_CommittedStays",)) == (
-        run.cfg.invariants,
-        run.cfg.properties,
-    )
+    assert (("Run_Note_NoEarlyCommit",), ("Run_Note_CommittedStays",)) == (run.cfg.invariants, run.cfg.properties)
 
 
 def test_a_run_without_instruments_asserts_what_its_claims_are(toy: Manifest) -> None:

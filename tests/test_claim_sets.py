@@ -50,8 +50,4 @@ def test_a_claim_that_is_gone_from_one_of_two_sets_is_noticed(tmp_path: Path) ->
     file.write_text(
         before + "  delivery:\n" + delivery.replace("DigestSaysDelivered, OnlyByEffects", "OnlyByEffects", 1)
     )
-    assert _lacks(tmp_path, "nakack", "delivery", "safety") == {
-        "MembersRecover",
-        "CutIsReached",
-        "DigestSaysDelivered",
-    }
+    assert _lacks(tmp_path, "nakack", "delivery", "safety") == {"MembersRecover", "CutIsReached", "DigestSaysDelivered"}

@@ -50,20 +50,7 @@ def test_check_shows_a_table_the_kill_matrix_and_the_gates(capsys: Captured) -> 
     rows = [line.split() for line in out.splitlines()]
     assert ["pair", "smoke", "holds", "as", "expected", "25", "170", "7", "cached", "ok"] in rows
     assert ["forgetful", ".xx"] in rows
-    assert [
-        "gate",
-        "kills:",
-        "ok:",
-        "each",
-        "of",
-        "4",
-        "claims",
-        "is",
-        "violated",
-        "by",
-        "some",
-        "ablation",
-    ] in rows
+    assert ["gate", "kills:", "ok:", "each", "of", "4", "claims", "is", "violated", "by", "some", "ablation"] in rows
     assert "toy pair: holds, 25 states, cached" in err.splitlines()
     count = sum(line.endswith(", cached") for line in err.splitlines())
     assert (
@@ -78,9 +65,7 @@ def test_check_writes_json_for_programs(capsys: Captured) -> None:
     assert 0 == main(["check", "toy", "--cached", "--json"])
     told = json.loads(capsys.readouterr().out)
     found = told["models"]
-    assert ["pair", "hasty", "forgetful", "lossy", "settles_live", "lossy_live"] == [
-        m["model"] for m in found
-    ]
+    assert ["pair", "hasty", "forgetful", "lossy", "settles_live", "lossy_live"] == [m["model"] for m in found]
     pair, hasty, *_ = found
     wanted: dict[str, object] = {
         "protocol": "toy",
@@ -123,9 +108,7 @@ def test_check_names_deep_records_that_are_stale_and_fails_for_none(project: Pat
     told = json.loads(out)
     assert [{"protocol": "toy", "model": "long"}] == told["stale"]
     assert ["pair", "hasty"] == [each["model"] for each in told["models"]]
-    assert (
-        "STALE toy: recorded from another specification or never: long (this run is none the worse; " in err
-    )
+    assert "STALE toy: recorded from another specification or never: long (this run is none the worse; " in err
     assert 0 == main(["check", "--model", "long", "--record", "--cached"])
     assert "recorded toy long: digest 0123456789abcdef -> " in capsys.readouterr().err
     assert 0 == main(["check", "--model", "pair", "--cached"])
@@ -197,13 +180,7 @@ def test_an_unknown_name_lists_the_known_ones(capsys: Captured, arguments: list[
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["check", "--tier", "huge"],
-        ["check", "--workers", "0"],
-        ["check", "--heap", "much"],
-        ["chekc"],
-        ["explain"],
-    ],
+    [["check", "--tier", "huge"], ["check", "--workers", "0"], ["check", "--heap", "much"], ["chekc"], ["explain"]],
 )
 def test_wrong_usage_exits_with_2(capsys: Captured, arguments: list[str]) -> None:
     assert 2 == main(arguments)
@@ -242,9 +219,7 @@ def test_a_bad_file_exits_with_2_and_its_place(
 
 
 @pytest.mark.usefixtures("project")
-def test_no_java_exits_with_3_and_says_what_to_install(
-    capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_java_exits_with_3_and_says_what_to_install(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUPCOMM_JAVA", "/nowhere/java")
     assert 3 == main(["check"])
     err = capsys.readouterr().err
@@ -261,9 +236,7 @@ def test_no_java_exits_with_3_and_says_what_to_install(
         (OSError(28, "No space left on device"), 3),
     ],
 )
-def test_what_ends_a_run_has_an_exit_code(
-    monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int
-) -> None:
+def test_what_ends_a_run_has_an_exit_code(monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int) -> None:
     def ends(*_: object, **__: object) -> NoReturn:
         raise error
 
@@ -322,10 +295,7 @@ def test_explain_draws_the_counterexample(capsys: Captured) -> None:
     assert "toy lossy_live: violates: EventuallyCommitted (a lost vote is never replaced)" == out[0]
     assert ["back to state 8", "", "EventuallyCommitted is false."] == out[-7:-4]
     assert ["", "Step 4, A: LoseVotes, is not possible with MaxLost = 0."] == out[-2:]
-    assert any(
-        line.startswith("After state 9 the behaviour continues with state 8, and so for ever.")
-        for line in out
-    )
+    assert any(line.startswith("After state 9 the behaviour continues with state 8, and so for ever.") for line in out)
 
 
 @pytest.mark.usefixtures("project")
@@ -387,10 +357,7 @@ def test_an_erratum_that_its_model_does_not_show_is_not_written(project: Path, c
     edit(project / "spec/toy/recorded.yaml", "trace: 3", "trace: 4")
     assert 1 == main(["errata"])
     assert not (project / "docs").exists()
-    assert (
-        "groupcomm: toy hasty does not show TOY-91: trace: expected 4 states, came 3"
-        in capsys.readouterr().err
-    )
+    assert "groupcomm: toy hasty does not show TOY-91: trace: expected 4 states, came 3" in capsys.readouterr().err
 
 
 # requirements
@@ -401,9 +368,8 @@ def test_requirements_without_a_check_exit_with_1(project: Path, capsys: Capture
         "| ID | text |\n| --- | --- |\n| TOY-01 | a |\n| TOY-02 | b |\n| TOY-03 | c |\n| TOY-04 | d |\n"
     )
     assert 1 == main(["requirements"])
-    assert (
-        "spec/toy/README.md:6: nothing checks TOY-04: name a claim that is violated, a witness or a test\n"
-        == (capsys.readouterr().err)
+    assert "spec/toy/README.md:6: nothing checks TOY-04: name a claim that is violated, a witness or a test\n" == (
+        capsys.readouterr().err
     )
     assert (
         "| TOY-03 | c | - | `SomeCommit` (holds in `pair`) |"
@@ -421,16 +387,12 @@ def test_requirements_without_a_check_exit_with_1(project: Path, capsys: Capture
 @pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["errata", "--help"]])
 def test_help_tells_the_exit_codes(capsys: Captured, arguments: list[str]) -> None:
     assert 0 == main(arguments)
-    assert "Exit codes: 0 all is as expected; 1 something differs" in " ".join(
-        capsys.readouterr().out.split()
-    )
+    assert "Exit codes: 0 all is as expected; 1 something differs" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_documented_exit_codes_are_those_of_the_code() -> None:
     rows = re.findall(r"^\| (\d+) \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert {code.value: meaning for code, meaning in MEANING.items()} == {
-        int(code): text for code, text in rows
-    }
+    assert {code.value: meaning for code, meaning in MEANING.items()} == {int(code): text for code, text in rows}
 
 
 def test_every_command_is_documented() -> None:
@@ -453,12 +415,8 @@ def test_a_command_imports_no_other_command() -> None:
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     rooms = {*ran.stdout.splitlines()[-1].split()}
     assert "groupcomm_conformance.commands.listing" in rooms
-    assert rooms.isdisjoint(
-        f"groupcomm_conformance.commands.{name}" for name in ("check", "accept", "report")
-    )
-    assert rooms.isdisjoint(
-        {"groupcomm_runtime", "groupcomm_simulator", "groupcomm_field", "groupcomm_spark"}
-    )
+    assert rooms.isdisjoint(f"groupcomm_conformance.commands.{name}" for name in ("check", "accept", "report"))
+    assert rooms.isdisjoint({"groupcomm_runtime", "groupcomm_simulator", "groupcomm_field", "groupcomm_spark"})
 
 
 # list and --version
@@ -537,9 +495,7 @@ def test_an_internal_error_is_one_line_and_has_a_code_of_its_own(
     monkeypatch.setattr(check, "chosen", fails)
     assert 70 == main(["check"])
     (line,) = capsys.readouterr().err.splitlines()
-    assert re.match(
-        r"groupcomm: a mistake in groupcomm itself, at test_cli.py:\d+: KeyError: 'lost'; please", line
-    )
+    assert re.match(r"groupcomm: a mistake in groupcomm itself, at test_cli.py:\d+: KeyError: 'lost'; please", line)
     monkeypatch.setenv("GROUPCOMM_TRACEBACK", "1")
     assert 70 == main(["check"])
     assert "Traceback (most recent call last)" in capsys.readouterr().err

@@ -357,12 +357,7 @@ def test_a_damaged_table_counts_as_absent(pair: Pair, tmp_path: Path) -> None:
     tables.store("key", pair.table)
     assert pair.table == tables.load("key")
     whole = tables.path("key").read_bytes()
-    for content in (
-        whole[:-1],
-        whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:],
-        whole.replace(b"\n", b"", 1),
-        b"",
-    ):
+    for content in (whole[:-1], whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:], whole.replace(b"\n", b"", 1), b""):
         tables.path("key").write_bytes(content)
         assert tables.load("key") is None
     assert tables.load("no such key") is None
@@ -401,13 +396,7 @@ HANDLED = '"<<[bytes |-> 1], <<>>>>"'
 
 @pytest.mark.parametrize(
     "lines",
-    [
-        [ROW, HANDLED],
-        [ROW, HANDLED, ROW],
-        [ROW, HANDLED, HANDLED, HANDLED],
-        [HANDLED],
-        [ROW, HANDLED, HANDLED],
-    ],
+    [[ROW, HANDLED], [ROW, HANDLED, ROW], [ROW, HANDLED, HANDLED, HANDLED], [HANDLED], [ROW, HANDLED, HANDLED]],
     ids=["result missing", "cut off by a row", "result too many", "no row", "no states"],
 )
 def test_every_row_is_accounted_for(lines: list[str]) -> None:
@@ -432,9 +421,7 @@ def run(pair: Pair, monkeypatch: pytest.MonkeyPatch, command: Callable[..., None
     return end.value.exit_code
 
 
-def test_conform_tells_in_json(
-    pair: Pair, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_conform_tells_in_json(pair: Pair, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert 0 == run(pair, monkeypatch, conform_command.command, as_json=True)
     (told,) = json.loads(capsys.readouterr().out)
     assert ("stable", "pair", True) == (told["protocol"], told["model"], told["ok"])
@@ -446,23 +433,18 @@ def test_conform_tells_in_json(
 def test_conform_exits_with_1_and_shows_the_row(
     pair: Pair, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(
-        stable, "_vote", lambda state: Datagram(ALL, stable.Stable(state.view.id, state.minimum))
-    )
+    monkeypatch.setattr(stable, "_vote", lambda state: Datagram(ALL, stable.Stable(state.view.id, state.minimum)))
     assert 1 == run(pair, monkeypatch, conform_command.command)
     again = re.search(r"wrong_effects: StableTimeout.*?--row (\d+)", capsys.readouterr().out, re.DOTALL)
     assert again is not None
-    assert 1 == run(
-        pair, monkeypatch, conform_command.command, protocol=["stable"], model=["pair"], row=int(again[1])
-    )
+    assert 1 == run(pair, monkeypatch, conform_command.command, protocol=["stable"], model=["pair"], row=int(again[1]))
     assert "effects[1].message.digest" in capsys.readouterr().out
 
 
 def test_conform_refuses_what_there_is_not(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(pair.root)
     with pytest.raises(
-        UnknownNameError,
-        match=r'no model marked conform is called "pare" .did you mean pair..; there is pair',
+        UnknownNameError, match=r'no model marked conform is called "pare" .did you mean pair..; there is pair'
     ):
         conform_command.command(model=["pare"])
     with pytest.raises(UnknownNameError, match='no protocol is called "stale"'):

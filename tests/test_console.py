@@ -113,8 +113,7 @@ def test_an_ablation_is_searched_twice_and_as_large_as_its_control(toy: Manifest
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.2, "1 s"), (59.4, "59 s"), (90, "2 min"), (3_540, "59 min"), (4_800, "1 h 20 min")],
+    ("seconds", "text"), [(0.2, "1 s"), (59.4, "59 s"), (90, "2 min"), (3_540, "59 min"), (4_800, "1 h 20 min")]
 )
 def test_a_duration_is_written_for_people(seconds: float, text: str) -> None:
     assert text == duration(seconds)

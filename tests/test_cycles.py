@@ -66,8 +66,7 @@ def _models() -> list[tuple[Manifest, Model]]:
 
 
 @pytest.mark.parametrize(
-    ("manifest", "model"),
-    [pytest.param(*each, id=f"{each[0].protocol}-{each[1].name}") for each in _models()],
+    ("manifest", "model"), [pytest.param(*each, id=f"{each[0].protocol}-{each[1].name}") for each in _models()]
 )
 def test_a_composition_has_no_cycle_but_asking_again(manifest: Manifest, model: Model) -> None:
     """So each of its behaviours ends at rest, whatever is fair, but those in which a joiner asks for ever."""

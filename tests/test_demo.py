@@ -90,22 +90,14 @@ def test_a_story_can_be_short_and_drawn_with_box_characters(capsys: pytest.Captu
 
 def test_a_story_can_be_read_by_a_program(capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(run(capsys, "sequencer", "--json"))
-    assert ("sequencer/flush/merge_gms/stable", "sequencer", 1) == (
-        told["stack"],
-        told["layer"],
-        told["seed"],
-    )
+    assert ("sequencer/flush/merge_gms/stable", "sequencer", 1) == (told["stack"], told["layer"], told["seed"])
     assert [*range(1, len(told["steps"]) + 1)] == [step["number"] for step in told["steps"]]
     assert "Init" == told["steps"][0]["action"]
 
 
-def test_the_next_coordinator_orders_a_forward_that_was_lost_with_the_first(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_next_coordinator_orders_a_forward_that_was_lost_with_the_first(capsys: pytest.CaptureFixture[str]) -> None:
     """What SEQUENCER's note is about: B sends b/2 to A, which has crashed, and then to C."""
-    sent = [
-        line.strip(" |") for line in run(capsys, "sequencer").splitlines() if "Forward payload=b/2" in line
-    ]
+    sent = [line.strip(" |") for line in run(capsys, "sequencer").splitlines() if "Forward payload=b/2" in line]
     assert ["A", "C"] == [line.removeprefix("--> ").partition(":")[0] for line in sent]
 
 
@@ -126,9 +118,7 @@ def test_what_there_is_not_is_one_complaint(capsys: pytest.CaptureFixture[str], 
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_without_a_name_it_is_the_life_of_a_group_in_outline(
-    capsys: pytest.CaptureFixture[str], seed: int
-) -> None:
+def test_without_a_name_it_is_the_life_of_a_group_in_outline(capsys: pytest.CaptureFixture[str], seed: int) -> None:
     """It forms, talks, loses its coordinator, is parted, merges, transfers its state: in this order."""
     output = run(capsys, "--seed", str(seed))
     lines = output.splitlines()

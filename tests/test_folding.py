@@ -29,11 +29,5 @@ def test_strings_are_not_broken() -> None:
         f"Is == {text.removeprefix('Long == ')}\n{folded(text)}\n"
         "Init == x = Is\nNext == UNCHANGED x\nSame == x = Long /\\ Len(x) = 90\n====\n"
     )
-    result = tlc.run(
-        [],
-        "Folded",
-        "INIT Init\nNEXT Next\nINVARIANT Same\n",
-        generated={"Folded": module},
-        workers=1,
-    )
+    result = tlc.run([], "Folded", "INIT Init\nNEXT Next\nINVARIANT Same\n", generated={"Folded": module}, workers=1)
     assert result.outcome == "holds"

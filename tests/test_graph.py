@@ -64,11 +64,7 @@ def test_the_graph_does_not_depend_on_the_order_of_lines(
     lines = DOT.split("\n")
     shuffled = read(dump, "\n".join((*lines[:4], *(lines[index] for index in order), *lines[11:])))
     graph = read(dump)
-    assert (graph.texts, graph.rows, graph.successors) == (
-        shuffled.texts,
-        shuffled.rows,
-        shuffled.successors,
-    )
+    assert (graph.texts, graph.rows, graph.successors) == (shuffled.texts, shuffled.rows, shuffled.successors)
 
 
 @pytest.mark.parametrize(
@@ -122,11 +118,7 @@ def test_a_walk_is_its_states(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "error"),
     [
-        (
-            "=================================================\n",
-            "",
-            "walk:12: expected a closing line of ====",
-        ),
+        ("=================================================\n", "", "walk:12: expected a closing line of ===="),
         ("STATE_2", "STATE_3", "walk:7: expected STATE_2, not STATE_3 =="),
         ("n = 1", "n = ]", "walk:7: expected a state: "),
     ],
@@ -163,9 +155,7 @@ def test_a_kept_graph_is_the_one_that_was_kept(dump: Path, tmp_path: Path) -> No
         (b"\n", b""),
     ],
 )
-def test_a_kept_graph_that_was_changed_is_made_again(
-    dump: Path, tmp_path: Path, old: bytes, new: bytes
-) -> None:
+def test_a_kept_graph_that_was_changed_is_made_again(dump: Path, tmp_path: Path, old: bytes, new: bytes) -> None:
     graphs = Graphs(tmp_path / "cache")
     graphs.store("key", read(dump))
     file = graphs.path("key")

@@ -79,9 +79,7 @@ def test_a_guard_that_nothing_uses_is_refused(tmp_path: Path, folder: Path) -> N
         ("  liveness:\n", "  unused:\n    like: safety\n  liveness:\n", "none is for unused"),
     ],
 )
-def test_what_is_named_in_vain_is_refused(
-    tmp_path: Path, folder: Path, old: str, new: str, expected: str
-) -> None:
+def test_what_is_named_in_vain_is_refused(tmp_path: Path, folder: Path, old: str, new: str, expected: str) -> None:
     manifest = folder / "models.yaml"
     text = manifest.read_text()
     assert 1 == text.count(old)

@@ -45,9 +45,7 @@ def test_a_result_in_a_cache_that_others_write_is_not_believed(
     assert cache.path("key").read_bytes().endswith(b"\nholds")
 
 
-def test_a_class_in_a_cache_that_others_write_is_not_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_class_in_a_cache_that_others_write_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cache has classes that TLC's JVM loads: a stranger's would run as this user."""
     (tmp_path / "spec" / "toy").mkdir(parents=True)
     (tmp_path / "spec" / "toy" / "Toy.tla").touch()

@@ -16,9 +16,7 @@ ROOT = Path(__file__).parents[1]
 def run(folder: Path, *command: str | Path) -> tuple[int, str, str]:
     """Run a command in a folder, with nothing of this environment but its PATH."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    ran = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
-    )
+    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300)
     return ran.returncode, ran.stdout, ran.stderr
 
 
@@ -26,9 +24,7 @@ def installed(folder: Path, *packages: str) -> Path:
     """Make an environment with some packages, in the versions that the checkout pins; give its `bin`."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     # Without the digests, which pip would ask of the wheels that were made here, too.
-    pinned = [
-        line.split()[0] for line in (ROOT / "locks" / "base.txt").read_text().splitlines() if "==" in line
-    ]
+    pinned = [line.split()[0] for line in (ROOT / "locks" / "base.txt").read_text().splitlines() if "==" in line]
     (folder / "pinned.txt").write_text("\n".join(pinned))
     pip = (folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check")
     assert (0, "") == run(folder, *pip, "-c", "pinned.txt", *packages)[:2]
@@ -59,12 +55,8 @@ def whole(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> 
     return installed(tmp_path_factory.mktemp("whole"), *packages)
 
 
-def test_the_protocols_come_with_names_and_a_version_and_without_a_command(
-    bare: Path, tmp_path: Path
-) -> None:
-    program = (
-        "import groupcomm as g; print(g.__version__, len(g.__all__), all(hasattr(g, n) for n in g.__all__))"
-    )
+def test_the_protocols_come_with_names_and_a_version_and_without_a_command(bare: Path, tmp_path: Path) -> None:
+    program = "import groupcomm as g; print(g.__version__, len(g.__all__), all(hasattr(g, n) for n in g.__all__))"
     code, told, said = run(tmp_path, bare / "python", "-c", program)
     assert (0, "0.1.0 38 True\n", "") == (code, told, said)
     assert not (bare / "groupcomm").exists()
@@ -85,9 +77,7 @@ def test_the_runtime_names_the_extra_that_is_missing(bare: Path, tmp_path: Path)
         ("simulate flush/gms --events 2000", "no violation of "),
     ],
 )
-def test_a_command_that_needs_no_specification_works(
-    whole: Path, tmp_path: Path, arguments: str, shown: str
-) -> None:
+def test_a_command_that_needs_no_specification_works(whole: Path, tmp_path: Path, arguments: str, shown: str) -> None:
     code, told, said = run(tmp_path, whole / "groupcomm", *arguments.split())
     assert (0, True) == (code, shown in told), said
 
@@ -134,15 +124,13 @@ def test_a_protocol_that_has_nothing_to_do_with_groups_is_checked(whole: Path, t
     assert (0, "two_phase three: ok: 182 pass") == (code, told.rpartition(":")[0]), said
     code, told, said = run(tmp_path, whole / "groupcomm", "report")
     assert (0, True) == (code, "two_phase: ok: 6 of 6 models as expected" in told), said
-    assert "a coordinator and two participants" in (
-        tmp_path / "build" / "report" / "two_phase.html"
-    ).read_text(encoding="utf-8")
+    assert "a coordinator and two participants" in (tmp_path / "build" / "report" / "two_phase.html").read_text(
+        encoding="utf-8"
+    )
 
     core = tmp_path / "impl" / "two_phase.py"
     text = core.read_text(encoding="utf-8")
     assert 1 == text.count("if not yes or votes == config.participants:")
-    core.write_text(
-        text.replace("if not yes or votes == config.participants:", "if votes:"), encoding="utf-8"
-    )
+    core.write_text(text.replace("if not yes or votes == config.participants:", "if votes:"), encoding="utf-8")
     code, told, _ = run(tmp_path, whole / "groupcomm", "conform")
     assert (1, True) == (code, "FAILS two_phase three: wrong_state: VoteReceived" in told), told

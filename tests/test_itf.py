@@ -65,9 +65,7 @@ def test_the_schema_notices(name: str, traces: list[Any]) -> None:
         valid(schema, schema, told)
 
 
-def test_values_are_the_specifications_and_pass_on_the_core(
-    behaviours: list[list[Fn]], traces: list[Any]
-) -> None:
+def test_values_are_the_specifications_and_pass_on_the_core(behaviours: list[list[Fn]], traces: list[Any]) -> None:
     """Each variable in each state, read back; and then the walk, done by the core."""
     some = sorted(behaviours, key=len)[:: len(behaviours) // 20]
     follower = Follower(PROTOCOLS["stable"], derive.constants_of(MANIFEST.cfg(MODEL)))
@@ -140,13 +138,7 @@ TYPED: dict[str, tuple[list[Value], str, list[Any]]] = {
 def test_a_place_has_one_type(name: str) -> None:
     values, of, written = TYPED[name]
     acts = Fn(
-        {
-            "action": "X",
-            "member": "",
-            "outcome": "none",
-            "given": Fn({"nothing": 0}),
-            "event": Fn({"type": "none"}),
-        }
+        {"action": "X", "member": "", "outcome": "none", "given": Fn({"nothing": 0}), "event": Fn({"type": "none"})}
     )
     states = [Fn({"act": acts, "x": value}) for value in values]
     traces = Traces(states)

@@ -288,9 +288,7 @@ def test_the_root_is_found_from_any_folder_inside(tmp_path: Path) -> None:
          'models.yaml:29: expected "walk" only with claims for safety that have no CONSTRAINT, not liveness'),
     ],
 )  # fmt: skip
-def test_a_wrong_manifest_is_refused_where_it_is_wrong(
-    tmp_path: Path, old: str, new: str, expected: str
-) -> None:
+def test_a_wrong_manifest_is_refused_where_it_is_wrong(tmp_path: Path, old: str, new: str, expected: str) -> None:
     assert expected == refusal(tmp_path, old, new)
 
 
@@ -298,9 +296,7 @@ def test_an_ablation_of_a_deep_model_is_deep(tmp_path: Path) -> None:
     deep = MANIFEST.replace("name: join_small\n  tier: smoke", "name: join_small\n  tier: deep")
     assert "deep" == load(project(tmp_path, deep), "toy").model("ablation_view").tier
     early = deep.replace("    CheckView", "    tier: smoke\n    CheckView")
-    with pytest.raises(
-        ManifestError, match=r"models.yaml:23: expected deep, as the control join_small is, not smoke"
-    ):
+    with pytest.raises(ManifestError, match=r"models.yaml:23: expected deep, as the control join_small is, not smoke"):
         load(project(tmp_path, early), "toy")
 
 
@@ -349,9 +345,7 @@ def test_a_note_s_own_algorithm_has_no_core_to_follow_it(tmp_path: Path, key: st
     text = text.replace("conform: true", "conform: false") if key == "walk" else text
     folder = project(tmp_path, text) / "spec" / "note_toy"
     folder.with_name("toy").rename(folder)
-    with pytest.raises(
-        ManifestError, match=rf'note_toy/models.yaml:\d+: expected no "{key}" in a folder note_...'
-    ):
+    with pytest.raises(ManifestError, match=rf'note_toy/models.yaml:\d+: expected no "{key}" in a folder note_...'):
         load(tmp_path, "note_toy")
 
 
@@ -462,8 +456,7 @@ def test_a_row_of_what_the_model_was_before_is_no_row(tmp_path: Path) -> None:
     root = project(
         tmp_path,
         recorded=RECORDED.replace(
-            "{trace: 12, violates: [NoPrematurePurge, RequestServable]}",
-            "{distinct: 1, transitions: 2, depth: 3}",
+            "{trace: 12, violates: [NoPrematurePurge, RequestServable]}", "{distinct: 1, transitions: 2, depth: 3}"
         ),
     )
     with pytest.raises(ManifestError, match=r"recorded\.yaml:3: expected one of trace, violates"):

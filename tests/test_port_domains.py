@@ -29,9 +29,7 @@ WALKS = 40
 
 def numbers(keep: Callable[[int], int], *fields: str) -> Narrow:
     return lambda path, value: (
-        keep(value)
-        if type(value) is int and not {*fields}.isdisjoint(path) and "payload" not in path
-        else value
+        keep(value) if type(value) is int and not {*fields}.isdisjoint(path) and "payload" not in path else value
     )
 
 
@@ -107,9 +105,7 @@ NARROW: dict[str, tuple[str, Narrow]] = {
 def kept(keep: Narrow, value: Value, path: tuple[str, ...] = ()) -> Value:
     match value:
         case Fn():
-            return function(
-                (kept(keep, key, path), kept(keep, each, (*path, str(key)))) for key, each in value.items()
-            )
+            return function((kept(keep, key, path), kept(keep, each, (*path, str(key)))) for key, each in value.items())
         case tuple() if path[-1:] != ("payload",):
             return tuple(kept(keep, each, path) for each in value)
         case frozenset():
@@ -132,8 +128,7 @@ class Port:
         codec = self.protocol.codec
         try:
             before, came = (
-                codec.decode(self.told(each), shape)
-                for each, shape in zip((state, event), self.shapes, strict=True)
+                codec.decode(self.told(each), shape) for each, shape in zip((state, event), self.shapes, strict=True)
             )
             after, effects = self.protocol.core.step(config, before, came)
         except ProtocolError as error:
@@ -195,8 +190,7 @@ def test_an_order_of_names_by_utf_16_is_noticed_by_renamed_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "model", "by"),
-    [("nakack", "pair_small", "seqnos_up"), ("file_ping", "two_starters", "code_points")],
+    ("name", "model", "by"), [("nakack", "pair_small", "seqnos_up"), ("file_ping", "two_starters", "code_points")]
 )
 def test_a_wide_port_passes_renamed_rows(name: str, model: str, by: str) -> None:
     assert not fails(lambda _, value: value, name, model, by)

@@ -55,9 +55,7 @@ def test_the_members_of_the_reference_are_those_of_the_implementation(name: str)
 
 
 @every_protocol
-def test_no_model_whose_guards_are_not_the_reference_s_is_taken_for_one_of_the_implementation(
-    name: str,
-) -> None:
+def test_no_model_whose_guards_are_not_the_reference_s_is_taken_for_one_of_the_implementation(name: str) -> None:
     """Each guard by itself: whoever looked at none of them would call an ablation conforming."""
     protocol = PROTOCOLS[name]
     reference = derive.constants_of(MANIFESTS[name].cfgs["safety"])
@@ -161,9 +159,7 @@ def revived(protocol: Protocol, value: Any) -> Any:  # noqa: ANN401 - of any cla
 def small(name: str, most: int = 10_000) -> Model:
     """The largest model of the smoke tier with so many transitions at most; `groupcomm conform` has the large."""
     manifest = MANIFESTS[name]
-    own = [
-        model for model in select(manifest, "smoke") if manifest.module_of(model.claims) == manifest.module
-    ]
+    own = [model for model in select(manifest, "smoke") if manifest.module_of(model.claims) == manifest.module]
     sizes = {model: model.counts.transitions for model in own if model.counts}
     found = [model for model, size in sizes.items() if size <= most and not model.liveness]
     return evolve(max(found, key=sizes.__getitem__), conform=True)
@@ -252,9 +248,7 @@ BROKEN: Mapping[Callable[..., Any], str] = {
 }
 """Steps that are broken as any protocol's can be, and the verdicts on them."""
 
-broken_in_every_way = pytest.mark.parametrize(
-    ("broken", "verdict"), BROKEN.items(), ids=[b.__name__ for b in BROKEN]
-)
+broken_in_every_way = pytest.mark.parametrize(("broken", "verdict"), BROKEN.items(), ids=[b.__name__ for b in BROKEN])
 
 
 def core_with(name: str, broken: Callable[..., Any]) -> AnyCore:
@@ -296,9 +290,7 @@ def test_what_needs_its_history_is_said_to_have_hidden_state(name: str) -> None:
 @every_protocol
 def test_the_machine_reports_a_shortest_walk_as_a_chart(name: str) -> None:
     # A finding of Hypothesis need not be shrunk: it is looked up as a shortest walk.
-    few = settings(
-        max_examples=50, phases=[Phase.generate], derandomize=True, database=None, print_blob=False
-    )
+    few = settings(max_examples=50, phases=[Phase.generate], derandomize=True, database=None, print_blob=False)
     model = next(model for model in MANIFESTS[name].models if model.walk)
     broken = machine(follower(name, model, core_with(name, asks_for_nothing)), graph_of(name, model.name))
     with pytest.raises(AssertionError) as failure:

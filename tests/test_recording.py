@@ -6,15 +6,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from groupcomm_conformance.models.checking import (
-    CheckedModel,
-    differences,
-    digest,
-    record,
-    run_models,
-    select,
-    stale,
-)
+from groupcomm_conformance.models.checking import CheckedModel, differences, digest, record, run_models, select, stale
 from groupcomm_conformance.models.manifest import ManifestError, load
 
 DATA = Path(__file__).parent / "data"
@@ -117,9 +109,7 @@ def test_an_outcome_that_was_not_expected_is_not_recorded(project: Path, results
 def test_a_model_without_figures_differs(project: Path, results: Results) -> None:
     rewrite(project, ("pair: {distinct: 25, transitions: 170, depth: 7}\n", ""))
     model = load(project, "toy", recording=True).model("pair")
-    assert ["nothing is recorded of it yet: groupcomm check --record writes it"] == differences(
-        model, results["pair"]
-    )
+    assert ["nothing is recorded of it yet: groupcomm check --record writes it"] == differences(model, results["pair"])
 
 
 # Deep models
@@ -129,9 +119,7 @@ def test_a_deep_record_tells_what_it_is_of(project: Path, results: Results) -> N
     """Comments and spacing do not make it stale, guards and bounds do."""
     text = (project / "spec/toy/models.yaml").read_text()
     start, end = text.index("  without:"), text.index("- name: lossy\n")
-    (project / "spec/toy/models.yaml").write_text(
-        text[:start].replace("tier: smoke", "tier: deep") + text[end:]
-    )
+    (project / "spec/toy/models.yaml").write_text(text[:start].replace("tier: smoke", "tier: deep") + text[end:])
     (project / "spec/toy/errata.yaml").unlink()
     toy = load(project, "toy", recording=True)
     assert ["pair"] == stale(toy)

@@ -101,9 +101,7 @@ def test_what_is_written_over_earlier_vectors_is_all_there_is(made: Made, tmp_pa
     (out / "gone").mkdir()
     (out / "gone" / "rows.json").write_text("of a model that there is no more")
     write(ROOT, MANIFEST_OF, CHOSEN, out, scenarios=False)
-    assert made == {
-        path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()
-    }
+    assert made == {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
     assert ["stable"] == [path.name for path in tmp_path.iterdir()]
     with pytest.raises(VectorError, match="vectors of an earlier run or nothing at all"):
         write(ROOT, MANIFEST_OF, CHOSEN, tmp_path, scenarios=False)
@@ -154,11 +152,7 @@ PARTS: dict[str, tuple[str, Callable[[Any], object], str]] = {
         "as the manifest has it, not",
     ),
     "a walk less": ("pair_faults.json", lambda told: told["walks"].pop(), "as the manifest has it, not"),
-    "a step less": (
-        "pair_faults.json",
-        lambda told: told["walks"][0]["steps"].pop(),
-        "as the manifest has it, not",
-    ),
+    "a step less": ("pair_faults.json", lambda told: told["walks"][0]["steps"].pop(), "as the manifest has it, not"),
     "no table": ("join_small.json", lambda told: told.pop("rows"), "as the manifest has it, not"),
     "a result that is not there": (
         "join_small.json",
@@ -245,10 +239,7 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a terabyte that is not on the disk": ("pair_faults.json", sparse),
     "a terabyte as the manifest": (MANIFEST, sparse),
     "nesting of a million": ("pair_faults.json", lambda file: file.write_text("[" * 1_000_000)),
-    "a number of a million digits": (
-        MANIFEST,
-        lambda file: file.write_text('{"format": 1' + "0" * 10**6 + "}"),
-    ),
+    "a number of a million digits": (MANIFEST, lambda file: file.write_text('{"format": 1' + "0" * 10**6 + "}")),
 }
 
 
@@ -329,9 +320,7 @@ def test_a_port_is_judged_by_a_release(folder: Path, capsys: pytest.CaptureFixtu
     assert main([*vectors, "--adapter", core]) == 2
     assert main([*vectors, "--check", "--strict"]) == 2
     assert main([*vectors, "--check", "--model", "join", "--adapter", core]) == 2
-    assert (
-        main(["vectors", "stable", "--out", str(folder.parent / "none"), "--check", "--adapter", core]) == 2
-    )
+    assert main(["vectors", "stable", "--out", str(folder.parent / "none"), "--check", "--adapter", core]) == 2
     assert main(["vectors", "--out", str(folder)]) == 2
     assert main([*vectors, "--all"]) == 2
     assert main([*vectors, "--check", "--itf"]) == 2
@@ -361,9 +350,7 @@ def test_the_few_rows_tell_each_mutant_three_times() -> None:
     """Three of these rows kill each mutant of STABLE's core that any row kills; and all that are kept are still rows."""
     tables = tables_of(ROOT, MANIFEST_OF)
     files = {
-        name: releases.model_file(
-            ROOT, MANIFEST_OF, evolve(MANIFEST_OF.model(name), walk=False), STABLE, None
-        )
+        name: releases.model_file(ROOT, MANIFEST_OF, evolve(MANIFEST_OF.model(name), walk=False), STABLE, None)
         for name in tables
     }
     few = chosen(files, killing.kept(ROOT, "stable"))
@@ -374,9 +361,7 @@ def test_the_few_rows_tell_each_mutant_three_times() -> None:
     fell = {}
     for mutant in (each for each in mutants(STABLE) if each.function != "start"):
         with mutated(STABLE, mutant) as core:
-            replayed = [
-                replay(rows[name], core.step, [row - 1 for row in of]) for name, of in few.rows.items()
-            ]
+            replayed = [replay(rows[name], core.step, [row - 1 for row in of]) for name, of in few.rows.items()]
         fell[mutant.name] = sum(sum(each.counts.values()) - each.counts["pass"] for each in replayed)
     assert not {name for name, count in fell.items() if 0 < count < killing.EACH}
     assert {name for name, count in fell.items() if not count} <= survivors.keys()

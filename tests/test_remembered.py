@@ -39,20 +39,12 @@ def evaluations(modules: Modules, run: Run) -> tuple[int, int]:
     folder = next(iter(modules.files.values())).parent
     lines: list[str] = []
     came = tlc.run(
-        [folder],
-        "Run",
-        run.cfg.render(),
-        generated=run.generated,
-        workers=1,
-        short=True,
-        on_line=lines.append,
+        [folder], "Run", run.cfg.render(), generated=run.generated, workers=1, short=True, on_line=lines.append
     )
     return came.distinct, lines.count('"evaluated"')
 
 
-def test_tlc_evaluates_an_operator_in_the_place_of_a_constant_anew_unless_it_is_remembered(
-    modules: Modules,
-) -> None:
+def test_tlc_evaluates_an_operator_in_the_place_of_a_constant_anew_unless_it_is_remembered(modules: Modules) -> None:
     plain = plain_run("MC", Cfg(init="Init", next="Next", constants=CONSTANTS))
     states, times = evaluations(modules, plain)
     assert states == 6

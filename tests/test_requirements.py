@@ -55,11 +55,9 @@ def checks(project: Path) -> dict[str, list[str]]:
 
 def test_a_comment_above_a_claim_makes_it_a_check(project: Path) -> None:
     """TOY-02 stands above the step of an action property, TOY-03 above a witness."""
-    assert {
-        "TOY-01": ["NoEarlyCommit"],
-        "TOY-02": ["forgetful", "CommittedStays"],
-        "TOY-03": ["SomeCommit"],
-    } == checks(project)
+    assert {"TOY-01": ["NoEarlyCommit"], "TOY-02": ["forgetful", "CommittedStays"], "TOY-03": ["SomeCommit"]} == checks(
+        project
+    )
     assert () == traced(project).problems
 
 
@@ -101,11 +99,7 @@ def test_a_claim_that_never_falls_checks_nothing(project: Path) -> None:
     edit(project / "spec/toy/ToyGroup.tla", "\\* TOY-03\nSomeCommit", "SomeCommit")
     edit(project / "spec/toy/README.md", "losses | |", "losses | `AllCommit` |")
     assert (
-        nothing(
-            7,
-            "TOY-03",
-            "AllCommit is violated by no ablation; pair is a model that holds, which checks nothing",
-        ),
+        nothing(7, "TOY-03", "AllCommit is violated by no ablation; pair is a model that holds, which checks nothing"),
     ) == traced(project).problems
 
 
@@ -151,8 +145,7 @@ def test_a_scenario_is_a_check_of_what_it_requires(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["NoEarlyCommit", "hasty", "SomeCommit", "losses", "test_it", "tests/toy/test_it.py::test_it"],
+    "name", ["NoEarlyCommit", "hasty", "SomeCommit", "losses", "test_it", "tests/toy/test_it.py::test_it"]
 )
 def test_a_row_may_cite_what_there_is(project: Path, name: str) -> None:
     (project / "conformance/scenarios/toy/losses.yaml").write_text("requirements: [TOY-01]\n")
@@ -171,12 +164,8 @@ def test_a_row_may_cite_what_there_is(project: Path, name: str) -> None:
         ("losses", "conformance/scenarios/toy/losses.yaml does not cite TOY-01"),
     ],
 )
-def test_a_row_that_cites_what_does_not_speak_of_it_is_a_problem(
-    project: Path, name: str, problem: str
-) -> None:
-    (project / "tests/toy/test_toy.py").write_text(
-        "# TOY-01\n\n\ndef test_other() -> None:\n    assert vote()\n"
-    )
+def test_a_row_that_cites_what_does_not_speak_of_it_is_a_problem(project: Path, name: str, problem: str) -> None:
+    (project / "tests/toy/test_toy.py").write_text("# TOY-01\n\n\ndef test_other() -> None:\n    assert vote()\n")
     (project / "conformance/scenarios/toy/losses.yaml").write_text("# TOY-01\nrequirements: [TOY-02]\n")
     edit(project / "spec/toy/README.md", "early | |", f"early | `{name}` |")
     assert (f"spec/toy/README.md:5: {problem}",) == traced(project).problems
@@ -193,9 +182,7 @@ def test_a_row_that_cites_what_does_not_speak_of_it_is_a_problem(
 )
 def test_an_id_without_a_row_is_a_problem(project: Path, file: str, text: str, place: str) -> None:
     (project / file).write_text(text)
-    assert (f"{place}: TOY-77 has no row in any spec/*/README.md or requirements.md",) == traced(
-        project
-    ).problems
+    assert (f"{place}: TOY-77 has no row in any spec/*/README.md or requirements.md",) == traced(project).problems
 
 
 def test_an_erratum_is_no_requirement(project: Path) -> None:
@@ -207,9 +194,7 @@ def test_an_erratum_is_no_requirement(project: Path) -> None:
 def test_a_second_row_for_an_id_is_a_problem(project: Path) -> None:
     readme = project / "spec/toy/README.md"
     readme.write_text(README.replace("`TOY-03` |", "TOY-02 |"))
-    assert (
-        "spec/toy/README.md:7: TOY-02 has a row already, at spec/toy/README.md:6" in traced(project).problems
-    )
+    assert "spec/toy/README.md:7: TOY-02 has a row already, at spec/toy/README.md:6" in traced(project).problems
 
 
 def test_two_protocols_may_have_one_requirement_and_each_checks_its_own(project: Path) -> None:
@@ -250,9 +235,7 @@ def test_a_heading_is_a_protocol_s_or_absent_for_a_reason(project: Path) -> None
 
 
 def test_a_check_in_a_file_is_a_link_to_it(project: Path) -> None:
-    (project / "tests/toy/test_toy.py").write_text(
-        'def test_it() -> None:\n    """TOY-01"""\n    assert commit()\n'
-    )
+    (project / "tests/toy/test_toy.py").write_text('def test_it() -> None:\n    """TOY-01"""\n    assert commit()\n')
     assert "[`test_it`](../tests/toy/test_toy.py)" in page(traced(project))
 
 
@@ -312,9 +295,9 @@ def test_a_reason_stands_in_place_of_a_check(project: Path, reason: str) -> None
 
 def test_a_row_has_a_check_or_a_reason_and_not_both(project: Path) -> None:
     edit(project / "spec/toy/README.md", "early | |", "early | absent: why |")
-    assert (
-        "spec/toy/README.md:5: TOY-01 has a reason, and NoEarlyCommit checks it: remove one of the two",
-    ) == traced(project).problems
+    assert ("spec/toy/README.md:5: TOY-01 has a reason, and NoEarlyCommit checks it: remove one of the two",) == traced(
+        project
+    ).problems
 
 
 def test_requirements_are_counted(project: Path) -> None:

@@ -246,9 +246,7 @@ def test_a_java_without_its_compiler_goes_without(tmp_path: Path, monkeypatch: p
     assert resident.take(Path(false), tools.find_jar(), "1g") is None
 
 
-def test_without_a_place_to_keep_it_each_run_has_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_place_to_keep_it_each_run_has_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = project(tmp_path)
     (root / ".cache").write_text("a file where the folder would be")
     monkeypatch.chdir(root)

@@ -284,9 +284,7 @@ def broken(**functions: object) -> ModuleType:
 
 
 def test_an_implementation_that_differs_fails_at_the_step(tmp_path: Path) -> None:
-    def step(
-        config: sequencer.Config, state: sequencer.State, event: sequencer.Event
-    ) -> sequencer.Transition:
+    def step(config: sequencer.Config, state: sequencer.State, event: sequencer.Event) -> sequencer.Transition:
         after, effects = sequencer.step(config, state, event)
         return (evolve(after, seqno=1) if after.seqno > 1 else after), effects
 
@@ -298,18 +296,14 @@ def test_an_implementation_that_differs_fails_at_the_step(tmp_path: Path) -> Non
 
 
 def test_an_implementation_that_allows_what_is_tried_fails(tmp_path: Path) -> None:
-    def step(
-        config: sequencer.Config, state: sequencer.State, event: sequencer.Event
-    ) -> sequencer.Transition:
+    def step(config: sequencer.Config, state: sequencer.State, event: sequencer.Event) -> sequencer.Transition:
         try:
             return sequencer.step(config, state, event)
         except RemoteProtocolError:
             return state, ()
 
     file = tmp_path / "s.yaml"
-    file.write_text(
-        text(f"{{at: A, try: DataReceived, sender: Z, message: {DATA2}, error: RemoteProtocolError}}")
-    )
+    file.write_text(text(f"{{at: A, try: DataReceived, sender: Z, message: {DATA2}, error: RemoteProtocolError}}"))
     assert "pass" == check(ROOT, [file])[0].outcome
     (result,) = check(ROOT, [file], core=broken(step=step))
     assert "the implementation differs, wrong_outcome: act.outcome remote_error -> ignored" == result.problem
@@ -419,9 +413,7 @@ def test_a_scenario_that_was_read_is_data(tmp_path: Path) -> None:
 # The command
 
 
-def test_the_command_exits_1_with_the_chart_of_what_fails(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_exits_1_with_the_chart_of_what_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "s.yaml").write_text(text(*SENT, "{at: C, check: {seqno: 3}}"))
     assert 1 == main(["scenario", str(tmp_path / "s.yaml")])
     told = capsys.readouterr().out
@@ -438,9 +430,7 @@ def test_the_command_draws_what_passes_on_request(tmp_path: Path, capsys: pytest
     assert "[AppSends]" in capsys.readouterr().out
 
 
-def test_the_command_exits_2_for_a_file_with_a_mistake(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_exits_2_for_a_file_with_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "s.yaml").write_text(text("{crush: A}"))
     assert 2 == main(["scenario", str(tmp_path / "s.yaml"), "--json"])
     (result,) = json.loads(capsys.readouterr().out)["scenarios"]

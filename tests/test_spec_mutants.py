@@ -88,9 +88,7 @@ def test_a_constant_that_differs_between_models_rules_nothing_out(
     one = tables["pair"].constants
     other = {**one, "KeepCommit": False}
     assert {"KeepCommit", "WaitForAll"} <= _common(definitions, [one, one]).keys()
-    assert _common(definitions, [one, one]).keys() - _common(definitions, [one, other]).keys() == {
-        "KeepCommit"
-    }
+    assert _common(definitions, [one, one]).keys() - _common(definitions, [one, other]).keys() == {"KeepCommit"}
 
 
 TINY = """---- MODULE Tiny ----
@@ -157,9 +155,7 @@ def test_what_notices_a_mutant_is_a_row_that_differs(judged: Judged, tables: dic
 
 
 def test_a_start_that_differs_is_noticed(judged: Judged) -> None:
-    (found,) = (
-        by for m, by in zip(judged.mutants, judged.noticed, strict=True) if m.name == "Start: FALSE -> TRUE"
-    )
+    (found,) = (by for m, by in zip(judged.mutants, judged.noticed, strict=True) if m.name == "Start: FALSE -> TRUE")
     assert found == Noticed("Start(A)")
 
 
@@ -209,9 +205,7 @@ def test_a_tree_that_is_not_the_specification_is_an_error(
     toy: Manifest, definitions: tree.Definitions, tables: dict[str, ModelTable]
 ) -> None:
     """The original, written again from its tree, is judged with the mutants: it must differ nowhere."""
-    number, start = next(
-        (number, each) for number, each in definitions.operators.items() if each.name.text == "Start"
-    )
+    number, start = next((number, each) for number, each in definitions.operators.items() if each.name.text == "Start")
     wrong = evolve(start, body=Number(1))
     operators = {**definitions.operators, number: wrong}
     by_name = {each.name.text: each for each in operators.values()}
@@ -252,9 +246,7 @@ def place(name: str) -> SpecMutant:
 
 
 def test_what_is_equivalent_does_not_count_and_what_is_unreached_does() -> None:
-    judged = judged_so(
-        [*map(place, "abcd")], [Noticed("pair row 1"), Noticed("fails", fails=True), None, None]
-    )
+    judged = judged_so([*map(place, "abcd")], [Noticed("pair row 1"), Noticed("fails", fails=True), None, None])
     reasons = Reasons({"c": Reason("equivalent", "no difference"), "d": Reason("unreached", "far", "more")})
     found = report.spec_told(judged, reasons, 1.0)
     assert (found["noticed"], found["by_failing"], found["equivalent"], found["unreached"]) == (2, 1, 1, 1)

@@ -112,9 +112,7 @@ def test_a_conjunct_that_is_not_given_says_why(project: Path) -> None:
 
 def test_no_reason_is_left_for_a_conjunct_that_is_given(project: Path) -> None:
     edit(project / "spec/common/layers.yaml", "toy:\n  does: commit\n", REASON)
-    with pytest.raises(
-        FileError, match=r"layers\.yaml:5: expected a conjunct of Decision that toy does not give"
-    ):
+    with pytest.raises(FileError, match=r"layers\.yaml:5: expected a conjunct of Decision that toy does not give"):
         page(project)
 
 
@@ -154,10 +152,7 @@ def test_what_is_not_given_and_a_model_holds_without_is_not_open(
 def test_each_conjunct_that_is_assumed_says_what_becomes_of_the_claims_without_it(project: Path) -> None:
     lines = page(project)
     assert "### Assumes `Ballot`" in lines
-    assert (
-        "| `Lossless` | no vote is lost, and none comes twice. | `EventuallyCommitted` (`lossy_live`) |"
-        in lines
-    )
+    assert "| `Lossless` | no vote is lost, and none comes twice. | `EventuallyCommitted` (`lossy_live`) |" in lines
     assert "| `Fresh` | No member votes twice. | none (`lossy`) |" in lines
     assert "| `Secret` |  | not examined |" in lines
 
@@ -175,9 +170,7 @@ def test_what_nobody_refines_is_open_by_name(project: Path) -> None:
 def test_nothing_is_open_where_all_is_given(project: Path) -> None:
     edit(project / "spec/common/layers.yaml", "assumes: [Paper]", "assumes: [Decision]")
     edit(
-        project / "spec/toy/models.yaml",
-        "assumes:\n  Ballot: {Lossless: lossy_live, Fresh: [lossy], Secret: []}\n",
-        "",
+        project / "spec/toy/models.yaml", "assumes:\n  Ballot: {Lossless: lossy_live, Fresh: [lossy], Secret: []}\n", ""
     )
     assert "Nothing: whatever a layer assumes, another is shown to give." in page(project)
 
@@ -196,9 +189,7 @@ def test_nothing_is_open_where_all_is_given(project: Path) -> None:
         ("Decision: {Next", "Decision: {Step", "23: expected a conjunct of Decision, not Step"),
     ],
 )  # fmt: skip
-def test_a_declaration_that_nothing_stands_behind_is_refused(
-    project: Path, old: str, new: str, expected: str
-) -> None:
+def test_a_declaration_that_nothing_stands_behind_is_refused(project: Path, old: str, new: str, expected: str) -> None:
     edit(project / "spec/toy/models.yaml", old, new)
     with pytest.raises(ManifestError) as caught:
         load(project, "toy")
@@ -208,27 +199,19 @@ def test_a_declaration_that_nothing_stands_behind_is_refused(
 def test_a_claim_that_falls_nowhere_shows_nothing(project: Path) -> None:
     """It might be true of anything."""
     edit(
-        project / "spec/toy/recorded.yaml",
-        "violates: [CommittedStays, RefinesDecision]",
-        "violates: [CommittedStays]",
+        project / "spec/toy/recorded.yaml", "violates: [CommittedStays, RefinesDecision]", "violates: [CommittedStays]"
     )
-    with pytest.raises(
-        ManifestError, match="23: expected a claim that some ablation refutes, not RefinesDecision"
-    ):
+    with pytest.raises(ManifestError, match="23: expected a claim that some ablation refutes, not RefinesDecision"):
         load(project, "toy")
 
 
 def test_a_list_of_layers_without_a_protocol_is_refused(project: Path) -> None:
     edit(project / "spec/common/layers.yaml", "toy:\n  does: commit\n", "")
-    with pytest.raises(
-        FileError, match=r"layers\.yaml:1: expected all layers, but the protocol toy is missing"
-    ):
+    with pytest.raises(FileError, match=r"layers\.yaml:1: expected all layers, but the protocol toy is missing"):
         stack.page(project, [load(project, "toy")])
 
 
-def test_a_core_that_declares_something_else_is_a_problem(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_core_that_declares_something_else_is_a_problem(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     core = project / "groupcomm_toy.py"
     core.write_text("ASSUMES = ('Paper',)\nGIVES = ('Verdict',)\nGIVES_BELOW = ('Peace',)\n")
     monkeypatch.syspath_prepend(str(project))
@@ -278,9 +261,7 @@ def test_a_guarantee_that_nothing_shows_is_refused(project: Path, old: str, new:
     assert f"spec/common/survey.yaml:{expected}" == str(caught.value)
 
 
-def test_both_pages_are_written_once_and_then_up_to_date(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_both_pages_are_written_once_and_then_up_to_date(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
     for name in ("stack", "guarantees"):
         assert 1 == main([name, "--check"])
@@ -319,9 +300,7 @@ def test_what_is_lost_to_a_budget_of_faults_is_open() -> None:
     (found,) = lost(flush)
     assert (found.guarantee, found.budget) == ("VirtualSynchrony", "MaxFalseSuspicions")
     assert found.conjuncts == ("ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast")
-    line = (
-        "- `ReceiveOnlyCut`, `FirstLeaverHasAll`, `JoinersInstallLast` of `VirtualSynchrony`: flush does not"
-    )
+    line = "- `ReceiveOnlyCut`, `FirstLeaverHasAll`, `JoinersInstallLast` of `VirtualSynchrony`: flush does not"
     assert any(each.startswith(line) for each in stack.page(ROOT, manifests.values())[0].splitlines())
     assert "Not `FirstLeaverHasAll` with `MaxFalseSuspicions`" in guarantees.page(ROOT, manifests.values())
     # Without the ablation nothing says that the budget costs anything: it is a bound, and stands under Bounds.

@@ -39,22 +39,7 @@ prose: |
 
 @pytest.mark.parametrize(
     "scalar",
-    [
-        "on",
-        "No",
-        "True",
-        "~",
-        "null",
-        "12:30",
-        "1.5",
-        "1e3",
-        "0x1F",
-        "017",
-        "0o17",
-        "+3",
-        "1_000",
-        "2020-01-31",
-    ],
+    ["on", "No", "True", "~", "null", "12:30", "1.5", "1e3", "0x1F", "017", "0o17", "+3", "1_000", "2020-01-31"],
 )
 def test_what_other_readers_take_for_something_else_needs_quotes(scalar: str) -> None:
     expected = f'f.yaml:2: expected an integer, true, false or text: if {scalar} is text, write "{scalar}"'
@@ -141,9 +126,7 @@ def test_fields_are_those_named_and_no_others() -> None:
 
 
 def test_a_file_that_is_missing_or_not_text_is_an_error_of_that_file(tmp_path: Path) -> None:
-    with pytest.raises(
-        FileError, match=r"^spec/x.yaml:1: expected a file in YAML, but there is no such file$"
-    ):
+    with pytest.raises(FileError, match=r"^spec/x.yaml:1: expected a file in YAML, but there is no such file$"):
         load(tmp_path / "x.yaml", "spec/x.yaml")
     (tmp_path / "x.yaml").write_bytes(b"a: 1\nb: \xff\n")
     with pytest.raises(FileError, match=r"^spec/x.yaml:2: expected text in UTF-8, not the byte 0xff$"):

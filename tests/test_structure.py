@@ -26,23 +26,10 @@ ARROWS = {
     HEART: (*HEART, "groupcomm.core", "groupcomm.errors", "groupcomm.shapes"),
     (f"{ENGINE}.why",): tuple(f"{ENGINE}.{room}" for room in ("files", "tla", "tlc", "models")),
     ("groupcomm_proof",): HEART,
-    ("groupcomm_field",): (
-        "groupcomm",
-        "groupcomm_runtime",
-        "groupcomm_simulator",
-        *HEART,
-        f"{ENGINE}.beyond",
-    ),
-    ("groupcomm_spark",): (
-        "groupcomm",
-        "groupcomm_runtime",
-        "groupcomm_simulator",
-        "groupcomm_field",
-        *HEART,
-    ),
+    ("groupcomm_field",): ("groupcomm", "groupcomm_runtime", "groupcomm_simulator", *HEART, f"{ENGINE}.beyond"),
+    ("groupcomm_spark",): ("groupcomm", "groupcomm_runtime", "groupcomm_simulator", "groupcomm_field", *HEART),
     (f"{ENGINE}.commands",): tuple(
-        f"groupcomm{part}"
-        for part in ("", "_runtime", "_simulator", "_field", "_proof", "_spark", "_conformance")
+        f"groupcomm{part}" for part in ("", "_runtime", "_simulator", "_field", "_proof", "_spark", "_conformance")
     ),
 }
 """Packages and rooms, and what each may import besides itself. A module keeps to the last line that names it."""

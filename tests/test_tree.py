@@ -130,9 +130,7 @@ def test_local_operators_of_a_module_that_is_extended_are_read_with_those_that_u
 def test_one_place_is_written_otherwise_though_the_same_text_stands_elsewhere(forms: Definitions) -> None:
     lists = forms.find("Lists")
     assert lists is not None
-    limit = next(
-        node for node in walk(lists.body) if isinstance(node, Apply) and node.operator.text == "Limit"
-    )
+    limit = next(node for node in walk(lists.body) if isinstance(node, Apply) and node.operator.text == "Limit")
     writer = Writer(around=lambda node, text: "7" if node is limit else text)
     assert "<= 7)" in writer.definition(lists)
 

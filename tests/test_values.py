@@ -23,11 +23,7 @@ from groupcomm_conformance.tla.values import (
 )
 
 ATOMS = st.booleans() | st.integers(-(2**31), 2**31 - 1) | st.text(st.characters(codec="ascii"), max_size=6)
-KEYS = (
-    st.integers(-3, 9)
-    | st.text("abIF_1- ", max_size=3)
-    | st.tuples(st.integers(0, 2), st.text("ab", max_size=1))
-)
+KEYS = st.integers(-3, 9) | st.text("abIF_1- ", max_size=3) | st.tuples(st.integers(0, 2), st.text("ab", max_size=1))
 
 
 def extend(inner: st.SearchStrategy[Value]) -> st.SearchStrategy[Value]:

@@ -26,9 +26,7 @@ def test_the_order_of_members_is_part_of_a_view() -> None:
 def test_two_partitions_never_make_the_same_view_identifier() -> None:
     """AMB-40: the creator is part of it; the counter says which is the later."""
     assert ViewId(4, "A") != ViewId(4, "B")
-    assert [ViewId(2, "C"), ViewId(4, "A"), ViewId(4, "B")] == sorted(
-        [ViewId(4, "B"), ViewId(4, "A"), ViewId(2, "C")]
-    )
+    assert [ViewId(2, "C"), ViewId(4, "A"), ViewId(4, "B")] == sorted([ViewId(4, "B"), ViewId(4, "A"), ViewId(2, "C")])
 
 
 def test_no_view_is_older_than_any() -> None:

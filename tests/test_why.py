@@ -141,8 +141,7 @@ def test_the_part_that_is_false_is_told(tmp_path: Path, claim: str, cases: tuple
 
 def test_a_refinement_names_the_conjunct_that_its_step_violates(tmp_path: Path) -> None:
     manifest = edited(
-        tmp_path,
-        ("CommittedStaysStep == \\A m \\in Member : local[m].committed => local'[m].committed", PROMISED),
+        tmp_path, ("CommittedStaysStep == \\A m \\in Member : local[m].committed => local'[m].committed", PROMISED)
     )
     found = said(manifest, "forgetful", tmp_path)
     assert ("the step violates Promise!Grows: A member that is in stays in.",) == found.cases
@@ -169,9 +168,7 @@ def test_a_story_is_the_shortest_counterexample_that_leads_to_it(toy: Manifest) 
     """One member commits too early in 3 states; that all do takes one more."""
     model, checked = told(toy, "hasty", "AllCommit")
     assert "violates: NoEarlyCommit" == checked.outcome
-    assert ["Initial predicate", "Vote", "ReceiveVoteFrom", "ReceiveVoteFrom"] == [
-        s.action for s in checked.trace
-    ]
+    assert ["Initial predicate", "Vote", "ReceiveVoteFrom", "ReceiveVoteFrom"] == [s.action for s in checked.trace]
     assert ["trace: expected 3 states, came 4"] == differences(model, checked)
     assert frozenset({"NoEarlyCommit"}) == checked.falls
 
@@ -193,9 +190,7 @@ def story_model(toy: Manifest, name: str, story: str) -> Model:
 
 @pytest.mark.parametrize(("name", "length"), [("forgetful", 6), ("lossy_live", 9)])
 def test_action_properties_and_liveness_have_stories_too(toy: Manifest, name: str, length: int) -> None:
-    checked = run_model(
-        toy, story_model(toy, name, "SomeCommit" if name == "lossy_live" else "OneCommitsFirst")
-    )
+    checked = run_model(toy, story_model(toy, name, "SomeCommit" if name == "lossy_live" else "OneCommitsFirst"))
     assert f"violates: {toy.model(name).violates}" == checked.outcome
     assert length <= len(checked.trace)
 

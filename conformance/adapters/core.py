@@ -78,9 +78,7 @@ class Port:
             case "event":
                 member = request["member"]
                 outcome, self.members[member], effects = self.step(self.members[member], request["event"])
-                return (
-                    {"outcome": outcome, "effects": effects} if outcome == "handled" else {"outcome": outcome}
-                )
+                return {"outcome": outcome, "effects": effects} if outcome == "handled" else {"outcome": outcome}
             case unknown:
                 return {"error": f"no such request: {unknown}"}
 

@@ -21,19 +21,7 @@ from attrs import define, field
 
 import groupcomm_runtime
 from groupcomm import heartbeat
-from groupcomm.shapes import (
-    Anything,
-    Atom,
-    Choice,
-    Fixed,
-    Function,
-    Nothing,
-    Record,
-    Sequence,
-    Shape,
-    Subset,
-    shape_of,
-)
+from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset, shape_of
 from groupcomm.stack import Tagged
 from groupcomm.view import Address, ViewId
 from groupcomm_runtime import FAST, Group, member
@@ -52,15 +40,11 @@ _DEEPEST: Final = 4
 
 
 def _flat(shape: Shape) -> list[Shape]:
-    return (
-        [each for option in shape.options for each in _flat(option)] if isinstance(shape, Choice) else [shape]
-    )
+    return [each for option in shape.options for each in _flat(option)] if isinstance(shape, Choice) else [shape]
 
 
 _OPTIONS: Final = [_flat(shape_of(module.Message)) for module in LAYERS.values()]
-KINDS: Final = frozenset(
-    (layer, place) for layer, options in enumerate(_OPTIONS, 1) for place in range(len(options))
-)
+KINDS: Final = frozenset((layer, place) for layer, options in enumerate(_OPTIONS, 1) for place in range(len(options)))
 """All classes of messages, as numbers of the codec: the layer, and the place among its options."""
 
 
@@ -81,16 +65,7 @@ class _Drawn:
     def __init__(self, random: Random, group: Group, other: Address) -> None:
         self._random, self._view = random, group.view or ViewId(1, group.address)
         me, name = group.address, group.address.partition("#")[0]
-        odd = [
-            "",
-            name,
-            f"{name}#1",
-            "x" * 300,
-            "../../x",
-            "a\0b",
-            "a\nb",
-            "é\u2028",
-        ]
+        odd = ["", name, f"{name}#1", "x" * 300, "../../x", "a\0b", "a\nb", "é\u2028"]
         # A long name has the whole message refused: with more of them no message would reach the layers.
         long = [f"{name}#" + "9" * 5_000, "x" * 301] if random.randrange(8) == 0 else []
         self.names = [me, me, other, other, f"{other}\0", "C#1", "D#2", *odd, *long]
@@ -102,9 +77,7 @@ class _Drawn:
                 return draw.choice([True, False])
             case Atom(cls) if issubclass(cls, int):
                 now, large = self._view.counter, LARGEST_INTEGER
-                return draw.choice(
-                    [0, 1, 2, now, now, now + 1, now - 1, -1, large, -large, 2**31, draw.randrange(20)]
-                )
+                return draw.choice([0, 1, 2, now, now, now + 1, now - 1, -1, large, -large, 2**31, draw.randrange(20)])
             case Atom():
                 return draw.choice(self.names)
             case Nothing():
@@ -125,8 +98,7 @@ class _Drawn:
             case Function(_, key, item):
                 keys = {pack(each): each for each in self.value(Sequence(key), depth)}
                 return [
-                    [each, self.value(item, depth)]
-                    for each in sorted(keys.values(), key=lambda v: (str(type(v)), v))
+                    [each, self.value(item, depth)] for each in sorted(keys.values(), key=lambda v: (str(type(v)), v))
                 ]
             case Record():
                 if shape.cls is ViewId and draw.random() < 0.6:  # noqa: PLR2004 - mostly
@@ -240,9 +212,7 @@ async def incarnations(number: int) -> Came:
             for life in range(2, number + 2):
                 sender = f"B{life % 8}#{life}"
                 beat = b"h" + codec.encode(
-                    Tagged(
-                        "heartbeat", heartbeat.Heartbeat(1, ViewId(1, sender), counts=False, suspects=False)
-                    )
+                    Tagged("heartbeat", heartbeat.Heartbeat(1, ViewId(1, sender), counts=False, suspects=False))
                 )
                 for to, items in (("", (bytes(200),)), (a.address, (clock, beat))):
                     sock.sendto(seal.close(Frame(sender, sock.getsockname(), to, life, items)), a.place)

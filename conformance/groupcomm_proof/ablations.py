@@ -68,17 +68,9 @@ OF_STABLE: Final = (
     _without("VoteSource", "received", "ReceiveStabilityStep", "MinimumVoteDelivered"),
     # The conjuncts of JoinDigest and Membership
     _unasked("PromiserIsMember", "JoinStep", "IsPromised", " /\\ ByIn(p, w)'"),
+    _unasked("PromiseToOneIncarnation", "InstallViewStep", "PromiserHolds", " /\\ (v # p.view => ~AddressIn(v, p.to))"),
     _unasked(
-        "PromiseToOneIncarnation",
-        "InstallViewStep",
-        "PromiserHolds",
-        " /\\ (v # p.view => ~AddressIn(v, p.to))",
-    ),
-    _unasked(
-        "OneOpenPromise",
-        "PromiseDigestStep",
-        "Guards/GuardPromisesNoMore",
-        "    /\\ c \\notin local[a].promised\n",
+        "OneOpenPromise", "PromiseDigestStep", "Guards/GuardPromisesNoMore", "    /\\ c \\notin local[a].promised\n"
     ),
     _unasked(
         "PromiseHeldWhileNeeded",
@@ -107,14 +99,9 @@ OF_STABLE: Final = (
         "TRUE\n    /\\ c",
     ),
     *_delivered("PromisedIsSound", "PromiserHasCast"),
+    _unasked("MayPromise: of its view", "PromiseDigestStep", "PromiserIsThere/On", " /\\ p.view = installed[a]"),
     _unasked(
-        "MayPromise: of its view", "PromiseDigestStep", "PromiserIsThere/On", " /\\ p.view = installed[a]"
-    ),
-    _unasked(
-        "MayPromise: to an outsider",
-        "PromiseDigestStep",
-        "PromiserIsThere",
-        "    /\\ ~AddressIn(installed[a], c)\n",
+        "MayPromise: to an outsider", "PromiseDigestStep", "PromiserIsThere", "    /\\ ~AddressIn(installed[a], c)\n"
     ),
     *_forgets("installed", "BeginStep", "Own", "Guards", *_parts("Guards", *_THERE, *_GUARDS)),
     *_forgets("installed", "InstallViewStep", "CastWithinDelivered", "HeardFromMembers"),
@@ -131,9 +118,7 @@ OF_STABLE: Final = (
         *_parts("PromisersAreGuarded", "GuardIsThere/JoinsPath", "GuardIsThere/On", "GuardUndisturbed"),
     ),
     # (Every step keeps this clause as long as another one holds.)
-    _unasked(
-        "MinimumWithinCast", "StabilityTimeoutFiresStep", "AnnouncedWasCast", "    /\\ MinimumWithinCast\n"
-    ),
+    _unasked("MinimumWithinCast", "StabilityTimeoutFiresStep", "AnnouncedWasCast", "    /\\ MinimumWithinCast\n"),
 )
 """The needs of STABLE's proof, each with an obligation that fails without it."""
 

@@ -214,9 +214,7 @@ class _State:
         shown = self.names.value(words.local(now, x))
         assert isinstance(shown, Fn)  # noqa: S101 - a local state is a record
         here = self.names.group.value(now["installed"](x))
-        members = [
-            a for a in self.names.group.elements[ADDRESS] if self.names.is_true(words.address_in(here, a))
-        ]
+        members = [a for a in self.names.group.elements[ADDRESS] if self.names.is_true(words.address_in(here, a))]
         return Fn(
             {
                 **shown,
@@ -234,9 +232,7 @@ class _State:
 
     def _cast(self, now: State, x: Term, view: Term) -> list[tuple[Shown, Shown]]:
         """Give the highest votes of a member in a view, on those members of it that it voted for."""
-        there = [
-            a for a in self.names.group.elements[ADDRESS] if self.names.is_true(words.address_in(view, a))
-        ]
+        there = [a for a in self.names.group.elements[ADDRESS] if self.names.is_true(words.address_in(view, a))]
         found = [(self.names.value(a), self.names.value(now["cast"](x, view, a))) for a in there]
         return [(name, number) for name, number in found if number != words.NIL]
 
@@ -277,9 +273,7 @@ class _Queues:
 
     def _placed(self, place: Callable[[Term, Term], Term]) -> tuple[Shown, ...]:
         members = self.names.group.elements[MEMBER]
-        found = [
-            (self.names.value(place(s, n)), self._multicast(s, n)) for s in members for n in self._numbers()
-        ]
+        found = [(self.names.value(place(s, n)), self._multicast(s, n)) for s in members for n in self._numbers()]
         return tuple(f"{at}: {each}" for at, each in sorted(found) if at != 0)
 
     def _ordered(self, now: State, view: Term) -> tuple[Shown, ...]:

@@ -52,9 +52,7 @@ class Effects:
         """FORWARDs of the actor are on their way, if the coordinator listens; if not, they are gone."""
         listens, wire = z3.Bool("listens"), self.after["wire"]
         self.required.append(z3.Implies(S["up"](symbols.leader_of(view)), listens))
-        self.after["wire"] = lambda s, v, n: z3.Or(
-            wire(s, v, n), z3.And(s == A, v == view, listens, which(n))
-        )
+        self.after["wire"] = lambda s, v, n: z3.Or(wire(s, v, n), z3.And(s == A, v == view, listens, which(n)))
 
     def _multicast(self, condition: Value, message: Value) -> None:
         view, (member, number) = message["view_id"].term, message["tag"].term
@@ -63,16 +61,12 @@ class Effects:
             self.logic.implies(
                 condition,
                 z3.And(
-                    symbols.leader_of(view) == A,
-                    self.after["installed"](A) == view,
-                    pos(view, member, number) == 0,
+                    symbols.leader_of(view) == A, self.after["installed"](A) == view, pos(view, member, number) == 0
                 ),
             )
         )
         self.after["pos"] = lambda v, s, n: self.logic.choice(
-            self.logic.all_of([condition, v == view, s == member, n == number]),
-            length(view) + 1,
-            pos(v, s, n),
+            self.logic.all_of([condition, v == view, s == member, n == number]), length(view) + 1, pos(v, s, n)
         )
         self.after["length"] = lambda v: self.logic.choice(
             self.logic.all_of([condition, v == view]), length(v) + 1, length(v)
@@ -134,18 +128,13 @@ class Effects:
                 z3.ForAll(
                     [s, n],
                     z3.If(
-                        added(s, n),
-                        z3.And(place(s, n) > length(W), place(s, n) <= length(W) + more),
-                        place(s, n) == 0,
+                        added(s, n), z3.And(place(s, n) > length(W), place(s, n) <= length(W) + more), place(s, n) == 0
                     ),
                 ),
                 z3.ForAll(
-                    [s, n, r, m],
-                    z3.Implies(z3.And(added(s, n), place(s, n) == place(r, m)), z3.And(s == r, n == m)),
+                    [s, n, r, m], z3.Implies(z3.And(added(s, n), place(s, n) == place(r, m)), z3.And(s == r, n == m))
                 ),
-                z3.ForAll(
-                    [s, n, m], z3.Implies(z3.And(added(s, n), added(s, m), n < m), place(s, n) < place(s, m))
-                ),
+                z3.ForAll([s, n, m], z3.Implies(z3.And(added(s, n), added(s, m), n < m), place(s, n) < place(s, m))),
             ]
         )
         once = [z3.Not(z3.And(*(each(s, n) for each in batches)))] if len(batches) > 1 else []

@@ -84,10 +84,7 @@ def _written_out(term: Term, universe: Mapping[Term, Sequence[Term]]) -> Term:
     if z3.is_quantifier(term):
         ranges = [universe[term.var_sort(i)] for i in range(term.num_vars())]
         # Variables are numbered from the last one; those of a quantifier inside wait for their turn.
-        cases = [
-            _written_out(z3.substitute_vars(term.body(), *reversed(each)), universe)
-            for each in product(*ranges)
-        ]
+        cases = [_written_out(z3.substitute_vars(term.body(), *reversed(each)), universe) for each in product(*ranges)]
         return z3.And(cases) if term.is_forall() else z3.Or(cases)
     if z3.is_app(term) and term.num_args() and (z3.is_bool(term) or z3.is_app_of(term, z3.Z3_OP_ITE)):
         return term.decl()(*(_written_out(each, universe) for each in term.children()))

@@ -22,8 +22,7 @@ def one_id(now: State, constants: list[Term]) -> Iterator[Term]:
         if each.sort() in words.SENT:
             view, own = words.SENT[each.sort()][1](each), now["installed"](constants[0])
             same = z3.And(
-                words.counter_of(view) == words.counter_of(own),
-                words.creator_of(view) == words.creator_of(own),
+                words.counter_of(view) == words.counter_of(own), words.creator_of(view) == words.creator_of(own)
             )
             yield z3.Implies(same, view == own)
             yield now["sent_votes" if each.sort() == VOTE else "sent_announcements"](each)
@@ -85,36 +84,24 @@ def on_the_way(before: State, after: State, constants: list[Term]) -> list[tuple
             "StaysOrComes",
             z3.ForAll(
                 [s],
-                z3.Implies(
-                    z3.And(follows, z3.Not(comes)),
-                    z3.And(before["begun"](a), j == i, words.along(a, s, j, w)),
-                ),
+                z3.Implies(z3.And(follows, z3.Not(comes)), z3.And(before["begun"](a), j == i, words.along(a, s, j, w))),
             ),
         ),
         (
             "IsThere",
-            z3.ForAll(
-                [s], z3.Implies(words.is_in(w, s), z3.And(words.along(a, s, w, w), words.along(s, s, w, w)))
-            ),
+            z3.ForAll([s], z3.Implies(words.is_in(w, s), z3.And(words.along(a, s, w, w), words.along(s, s, w, w)))),
         ),
-        (
-            "FurtherOn",
-            z3.ForAll([u, s], z3.Implies(z3.And(follows, words.along(s, s, u, j)), words.along(s, s, u, w))),
-        ),
+        ("FurtherOn", z3.ForAll([u, s], z3.Implies(z3.And(follows, words.along(s, s, u, j)), words.along(s, s, u, w)))),
         (
             "StaysAlong",
             z3.ForAll(
-                [v, s],
-                z3.Implies(z3.And(follows, z3.Not(comes), words.along(a, s, v, j)), words.along(a, s, v, w)),
+                [v, s], z3.Implies(z3.And(follows, z3.Not(comes), words.along(a, s, v, j)), words.along(a, s, v, w))
             ),
         ),
         (
             "FurtherOnFromPromise",
             z3.ForAll(
-                [u, s],
-                z3.Implies(
-                    z3.And(comes, words.is_in(at, s), words.along(s, s, u, at)), words.along(s, s, u, w)
-                ),
+                [u, s], z3.Implies(z3.And(comes, words.is_in(at, s), words.along(s, s, u, at)), words.along(s, s, u, w))
             ),
         ),
         ("OwnIsAlong", z3.ForAll([v, s], z3.Implies(z3.And(comes, on, own), words.along(by, s, v, j)))),
@@ -133,12 +120,7 @@ def on_the_way(before: State, after: State, constants: list[Term]) -> list[tuple
             z3.ForAll(
                 [v, s],
                 z3.Implies(
-                    z3.And(
-                        before["begun"](a),
-                        words.is_in(w, s),
-                        words.along(a, a, w, v),
-                        words.carried(a, s, i, v),
-                    ),
+                    z3.And(before["begun"](a), words.is_in(w, s), words.along(a, a, w, v), words.carried(a, s, i, v)),
                     z3.Or(words.is_in(i, s), words.joins(w, s)),
                 ),
             ),
@@ -156,8 +138,7 @@ def on_the_way(before: State, after: State, constants: list[Term]) -> list[tuple
         (
             "GoesFurther",
             z3.ForAll(
-                [u, v],
-                z3.Implies(z3.And(words.along(a, a, w, v), words.along(a, a, v, u)), words.along(a, a, w, u)),
+                [u, v], z3.Implies(z3.And(words.along(a, a, w, v), words.along(a, a, v, u)), words.along(a, a, w, u))
             ),
         ),
         (
@@ -216,14 +197,8 @@ def on_the_way(before: State, after: State, constants: list[Term]) -> list[tuple
 def pass_on(after: State, before: State, constants: list[Term]) -> None:
     """A guard of a promiser at the time of a promise guards the promised messages."""
     promiser, _, promise = constants
-    for name, own in (
-        ("promise_guard", "guard"),
-        ("promise_for", "guarded_for"),
-        ("promise_until", "guarded_until"),
-    ):
-        after[name] = lambda q, v, s, n=name, o=own: z3.If(
-            q == promise, before[o](promiser, v, s), before[n](q, v, s)
-        )
+    for name, own in (("promise_guard", "guard"), ("promise_for", "guarded_for"), ("promise_until", "guarded_until")):
+        after[name] = lambda q, v, s, n=name, o=own: z3.If(q == promise, before[o](promiser, v, s), before[n](q, v, s))
 
 
 def note_agreement(after: State, before: State, actor: Term) -> None:

@@ -23,17 +23,7 @@ from .reading import Clause
 from .values import Term
 from .vocabulary import Action, State
 
-__all__ = [
-    "THEORIES",
-    "Obligation",
-    "Proved",
-    "difference",
-    "impossible",
-    "listed",
-    "obligations",
-    "prove",
-    "refuted",
-]
+__all__ = ["THEORIES", "Obligation", "Proved", "difference", "impossible", "listed", "obligations", "prove", "refuted"]
 
 # The dearest obligation takes 806,000, with the first seed.
 _LIMIT: Final = 1_000_000
@@ -69,38 +59,29 @@ _AS_IT_COMES: Final[Mapping[str, str]] = {
     "FurtherOnFromPromise": _BEFORE_PROMISE,
     "IsThereOrJoins": "AlongIsOfMembers JoinersAreMembers CarriedBetween CarriedIsOnPath ParentIsOnPath",
     "KeepsVote": "ExcludedFirst ParentIsOnPath JoinersAreMembers CountersRise MergesAreDisjoint Own",
-    "Guards": (
-        "AlongIsOfMembers JoinersAreMembers Own PromiserHasCast PromisersAreGuarded Guards PromisedIsSound"
-    ),
+    "Guards": ("AlongIsOfMembers JoinersAreMembers Own PromiserHasCast PromisersAreGuarded Guards PromisedIsSound"),
     "Guards/GuardIsThere": _COMES,
     "Guards/GuardIsThere/JoinsPath": _COMES,
     "Guards/GuardIsThere/On": _COMES,
-    "Guards/GuardHolds": _COMES
-    + _PROMISER
-    + _UNDISTURBED
-    + " Guards/GuardHolds PromisersAreGuarded/GuardHolds",
+    "Guards/GuardHolds": _COMES + _PROMISER + _UNDISTURBED + " Guards/GuardHolds PromisersAreGuarded/GuardHolds",
     "Guards/GuardHeld": (
         "AlongIsOfMembers Own PromisersAreGuarded Guards PromisedIsSound MinimumVoteDelivered CarriedBetween "
         "TellsOnPath" + _PROMISER
     ),
     "Guards/GuardUndisturbed": _COMES + _PROMISER + _UNDISTURBED,
     "Guards/GuardPromisesNoMore": (
-        _COMES
-        + _PROMISER
-        + " OneOpenPromise Guards/GuardPromisesNoMore PromisersAreGuarded/GuardPromisesNoMore"
+        _COMES + _PROMISER + " OneOpenPromise Guards/GuardPromisesNoMore PromisersAreGuarded/GuardPromisesNoMore"
     ),
 }
 _USES: Final[Mapping[tuple[str, str], str]] = {
     ("claim", "BeyondTheCut"): _ON_PATHS,
     ("claim", "ToComeIsHigher"): (
-        _ON_PATHS
-        + " RecordedWasDelivered DeliveredIsReceived Rising BeganOnPath Own LogIsSequence GotIsOfLog"
+        _ON_PATHS + " RecordedWasDelivered DeliveredIsReceived Rising BeganOnPath Own LogIsSequence GotIsOfLog"
     ),
     ("claim", "OnePlace"): _ONE_PLACE,
     ("claim", "DeliveredOnce"): _ONE_PLACE + " ParentIsBefore OneStepToward BeforeIsTransitive",
     ("ReceiveData", "ReceivedIsDelivered"): (
-        "ToComeIsHigher ReceivedIsDelivered SubmittedOnPath PathIsWhole BeganOnPath Own LogIsSequence "
-        "TurnsFollowLogs"
+        "ToComeIsHigher ReceivedIsDelivered SubmittedOnPath PathIsWhole BeganOnPath Own LogIsSequence TurnsFollowLogs"
     ),
     ("claim", "NoPrematurePurgeTogether"): (
         "AlongIsOfMembers AlongIsReflexive AlongIsTransitive AlongIsAntisymmetric OnePathTo AlongBetween "
@@ -112,11 +93,7 @@ _USES: Final[Mapping[tuple[str, str], str]] = {
     ("InstallViewStep", "PromisersAreGuarded/GuardHeld"): (
         "AlongIsOfMembers Own PromisersAreGuarded PromisedIsSound MinimumVoteDelivered CarriedBetween"
     ),
-    **{
-        (step, clause): uses
-        for step in ("InstallViewStep", "JoinStep")
-        for clause, uses in _AS_IT_COMES.items()
-    },
+    **{(step, clause): uses for step in ("InstallViewStep", "JoinStep") for clause, uses in _AS_IT_COMES.items()},
 }
 
 
@@ -157,9 +134,7 @@ THEORIES: Final[Mapping[str, Callable[[Manifest, Ablation | None], Theory]]] = {
 """The protocols that have a proof. The theory says what is proved, and what is asked around it."""
 
 
-def obligations(
-    theory: Theory, steps: Sequence[str] = (), clauses: Sequence[str] = ()
-) -> Iterator[Obligation]:
+def obligations(theory: Theory, steps: Sequence[str] = (), clauses: Sequence[str] = ()) -> Iterator[Obligation]:
     """Give all obligations, or those of the steps and clauses of these names."""
 
     def wanted(name: str, names: Sequence[str]) -> bool:
@@ -171,9 +146,7 @@ def obligations(
     def known(now: State) -> _Facts:
         return forest + [(each.name, each.formula()) for each in theory.clauses("Inductive", now)]
 
-    lemmas: _Facts = [
-        (each.name, each.formula()) for name in theory.lemmas for each in theory.clauses(name, settled)
-    ]
+    lemmas: _Facts = [(each.name, each.formula()) for name in theory.lemmas for each in theory.clauses(name, settled)]
 
     def used(facts: _Facts, step: str, clause: str) -> list[Term]:
         uses = _USES.get((step, clause))

@@ -245,10 +245,7 @@ class Reader:
                 return SetOf(
                     domain.sort,
                     lambda x: logic.all_of(
-                        [
-                            domain.contains(x),
-                            self.value(operands[0], {**env, number: domain.wrap(x)}, old),
-                        ]
+                        [domain.contains(x), self.value(operands[0], {**env, number: domain.wrap(x)}, old)]
                     ),
                     domain.wrap,
                 )
@@ -413,11 +410,7 @@ class Reader:
                         value = inner[variable_name.number] = domain.wrap(next(witnesses))
                         bound = (*bound, (variable_name.text, value))
                         yield Clause(
-                            f"{name}/among",
-                            variables,
-                            self.logic.all_of(given),
-                            self.logic.has(domain, value),
-                            bound,
+                            f"{name}/among", variables, self.logic.all_of(given), self.logic.has(domain, value), bound
                         )
                 yield from self._clauses(body, inner, variables, given, name, outer, bound)
                 return

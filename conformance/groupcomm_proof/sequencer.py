@@ -61,9 +61,7 @@ _WORDS: Final = Words(
     functions={name: sorts for name, sorts in symbols.FUNCTIONS.items() if name not in _GHOSTS},
     # Of an incarnation that is over nothing is known any more.
     defined={
-        name: "IsPresent({0})'"
-        for name, sorts in symbols.FUNCTIONS.items()
-        if sorts[0] == MEMBER and name != "wire"
+        name: "IsPresent({0})'" for name, sorts in symbols.FUNCTIONS.items() if sorts[0] == MEMBER and name != "wire"
     },
 )
 
@@ -90,9 +88,7 @@ def _natives(logic: Logic, reader: Callable[[], Reader], in_order: list[Term]) -
     def select(_: Moment, queue: Value, keeps: Callable[[Value], Value]) -> Value:
         if isinstance(queue, Items):
             return queue
-        return SetOf(
-            queue.sort, lambda x: logic.all_of([queue.contains(x), keeps(queue.wrap(x))]), queue.wrap
-        )
+        return SetOf(queue.sort, lambda x: logic.all_of([queue.contains(x), keeps(queue.wrap(x))]), queue.wrap)
 
     def each(queue: Value, effects: Callable[[Value], Items]) -> Items:
         return (
@@ -129,9 +125,7 @@ def _natives(logic: Logic, reader: Callable[[], Reader], in_order: list[Term]) -
         "OnWire": lambda at, s, v, n: at.now["wire"](s, v, n),
         "HeldAt": lambda at, r, s, v, n: at.now["held"](r, s, v, n),
         "AddressIn": lambda _, v, x: symbols.is_address_in(v, symbols.address_of(x)),
-        "HeldFor": lambda at, s, v, n: z3.And(
-            symbols.is_in(v, s), at.now["held"](symbols.leader_of(v), s, v, n)
-        ),
+        "HeldFor": lambda at, s, v, n: z3.And(symbols.is_in(v, s), at.now["held"](symbols.leader_of(v), s, v, n)),
         "InTable": lambda at, s, n: at.now["table"](s, n),
         "SeqnoOf": lambda at, s: at.now["seqno"](s),
         "Got": lambda at, x: at.now["got"](x),
@@ -186,9 +180,7 @@ class Theory:
         logic = Logic(sort_of_addresses=ADDRESS, address=symbols.address_of)
         made: list[Reader] = []
         witnesses = {
-            "RecordedWasDelivered": lambda at, outer: [
-                at.now["seen_in"](outer[0], symbols.address_of(outer[1]))
-            ]
+            "RecordedWasDelivered": lambda at, outer: [at.now["seen_in"](outer[0], symbols.address_of(outer[1]))]
         }
         in_order: list[Term] = []
         natives = _natives(logic, lambda: made[0], in_order)
@@ -212,9 +204,7 @@ class Theory:
         """Give what the reading adds: an address has one member in a view, and its coordinator is one."""
         v, x = z3.Const("v", VIEW), z3.Const("x", MEMBER)
         return [
-            z3.ForAll(
-                [v, x], z3.Implies(symbols.is_in(v, x), symbols.occupant(v, symbols.address_of(x)) == x)
-            ),
+            z3.ForAll([v, x], z3.Implies(symbols.is_in(v, x), symbols.occupant(v, symbols.address_of(x)) == x)),
             z3.ForAll([v], symbols.is_in(v, symbols.leader_of(v))),
         ]
 
@@ -234,30 +224,17 @@ class Theory:
             z3.ForAll(
                 [x],
                 z3.Implies(
-                    S["begun"](x),
-                    z3.And(
-                        symbols.is_in(S["installed"](x), x),
-                        S["began"](x) == S["installed"](x),
-                    ),
+                    S["begun"](x), z3.And(symbols.is_in(S["installed"](x), x), S["began"](x) == S["installed"](x))
                 ),
             ),
-            z3.ForAll(
-                [x, v],
-                S["took"](x, v) == z3.And(S["begun"](x), S["installed"](x) == v),
-            ),
+            z3.ForAll([x, v], S["took"](x, v) == z3.And(S["begun"](x), S["installed"](x) == v)),
             z3.ForAll(
                 [x, y],
-                z3.Implies(
-                    z3.And(S["up"](x), S["up"](y), symbols.address_of(x) == symbols.address_of(y)),
-                    x == y,
-                ),
+                z3.Implies(z3.And(S["up"](x), S["up"](y), symbols.address_of(x) == symbols.address_of(y)), x == y),
             ),
             z3.ForAll([x, n], z3.And(S["seqno"](x) == 0, z3.Not(S["table"](x, n)))),
             z3.ForAll([x, b], z3.Not(S["known"](x, b))),
-            z3.ForAll(
-                [x, s, v, n],
-                z3.And(z3.Not(S["held"](x, s, v, n)), z3.Not(S["wire"](s, v, n))),
-            ),
+            z3.ForAll([x, s, v, n], z3.And(z3.Not(S["held"](x, s, v, n)), z3.Not(S["wire"](s, v, n)))),
             z3.ForAll([v, s, n], z3.And(S["pos"](v, s, n) == 0, S["length"](v) == 0)),
             z3.ForAll([x], z3.And(S["got"](x) == 0, S["turns"](x) == 0)),
             z3.ForAll([v], z3.Not(S["settled"](v))),
@@ -273,13 +250,7 @@ class Theory:
         required = (
             z3.ForAll([v], z3.Implies(symbols.is_before(view, v), v == view)),
             z3.ForAll([x], z3.Not(S["took"](x, view))),
-            z3.ForAll(
-                [x],
-                z3.Implies(
-                    S["begun"](x),
-                    z3.And(S["installed"](x) != view, S["began"](x) != view),
-                ),
-            ),
+            z3.ForAll([x], z3.Implies(S["begun"](x), z3.And(S["installed"](x) != view, S["began"](x) != view))),
             z3.ForAll([x, b], z3.Implies(S["known"](x, b), S["known_in"](x, b) != view)),
             z3.ForAll([s, n], z3.And(S["pos"](view, s, n) == 0, z3.Not(S["wire"](s, view, n)))),
             # (What is held of it already is a mistake: not for its coordinator, or not by a member.)
@@ -288,13 +259,8 @@ class Theory:
                 z3.Implies(
                     S["held"](r, s, view, n),
                     z3.And(
-                        z3.Implies(
-                            S["begun"](r), symbols.counter_of(view) > symbols.counter_of(S["installed"](r))
-                        ),
-                        z3.Or(
-                            r != symbols.leader_of(view),
-                            z3.Not(symbols.is_address_in(view, symbols.address_of(s))),
-                        ),
+                        z3.Implies(S["begun"](r), symbols.counter_of(view) > symbols.counter_of(S["installed"](r))),
+                        z3.Or(r != symbols.leader_of(view), z3.Not(symbols.is_address_in(view, symbols.address_of(s)))),
                     ),
                 ),
             ),
@@ -308,10 +274,7 @@ class Theory:
         """Read the steps."""
         here = S["installed"](A)
         begun = [S["begun"](A), S["up"](A)]
-        leading = (
-            (True, symbols.leader_of(here) == A),
-            (False, symbols.leader_of(here) != A),
-        )
+        leading = ((True, symbols.leader_of(here) == A), (False, symbols.leader_of(here) != A))
         for leads, is_leader in leading:
             event = {"type": "SendRequested", "payload": z3.Int("payload")}
             yield self._step("Send", [*begun, is_leader], dict(S), event, leads=leads)
@@ -323,10 +286,7 @@ class Theory:
             # fifo: messages of the same view arrive in the order in which they were sent
             self._given("fifo", z3.ForAll([n], z3.Implies(S["wire"](T, W, n), n >= N))),
         ]
-        taken = {
-            **S,
-            "wire": symbols.with_value("wire", (T, W, N), z3.BoolVal(val=False)),
-        }
+        taken = {**S, "wire": symbols.with_value("wire", (T, W, N), z3.BoolVal(val=False))}
         event = {
             "type": "ForwardReceived",
             "sender": symbols.address_of(T),
@@ -340,10 +300,7 @@ class Theory:
             "sender": symbols.address_of(symbols.leader_of(here)),
             "message": symbols.message_value("DATA", T, here, N),
         }
-        received = {
-            **S,
-            "got": symbols.with_value("got", (A,), S["got"](A) + 1),
-        }
+        received = {**S, "got": symbols.with_value("got", (A,), S["got"](A) + 1)}
         place = S["pos"](here, T, N)
         comes = z3.And(place > 0, self._given("Fifo", place == S["got"](A) + 1))
         for leads, is_leader in leading:
@@ -356,11 +313,7 @@ class Theory:
                 "took": symbols.with_value("took", (A, W), z3.BoolVal(val=True)),
                 "got": symbols.with_value("got", (A,), z3.IntVal(0)),
             }
-            there = [
-                S["up"](A),
-                symbols.is_in(W, A),
-                symbols.leader_of(W) == A if leads else symbols.leader_of(W) != A,
-            ]
+            there = [S["up"](A), symbols.is_in(W, A), symbols.leader_of(W) == A if leads else symbols.leader_of(W) != A]
             event = {"type": "ViewInstalled", "view": symbols.view_value(W, leads=leads)}
             yield self._step("Join", [*there, z3.Not(begun[0])], dict(entered), event, begun=False)
             settles = z3.And(z3.Not(S["settled"](W)))
@@ -390,45 +343,27 @@ class Theory:
         yield Action("Crash", (S["up"](A),), S, down, z3.BoolVal(val=True))
         # A message to a process that is not in the view of its sender may be lost.
         other = symbols.address_of(T)
-        closed = {
-            **S,
-            "wire": _stays(
-                lambda s, v: z3.And(s == A, symbols.address_of(symbols.leader_of(v)) == other),
-            ),
-        }
-        yield Action(
-            "Close", (*begun, z3.Not(symbols.is_address_in(here, other))), S, closed, z3.BoolVal(val=True)
-        )
+        closed = {**S, "wire": _stays(lambda s, v: z3.And(s == A, symbols.address_of(symbols.leader_of(v)) == other))}
+        yield Action("Close", (*begun, z3.Not(symbols.is_address_in(here, other))), S, closed, z3.BoolVal(val=True))
         yield from self._mistakes(begun, leading)
 
     def _mistakes(self, begun: list[Term], leading: tuple[tuple[bool, Term], ...]) -> Iterator[Action]:
         """Read what no correct peer or caller does: at most a FORWARD waits for nothing."""
         here, sender, address = S["installed"](A), z3.Const("by", ADDRESS), symbols.address_of
-        forward = {
-            "type": "ForwardReceived",
-            "sender": sender,
-            "message": symbols.message_value("FORWARD", T, W, N),
-        }
+        forward = {"type": "ForwardReceived", "sender": sender, "message": symbols.message_value("FORWARD", T, W, N)}
         # By another than its sender, or not for the coordinator of the view, or not by a member of it.
         no_forward = z3.Or(
             sender != address(T), z3.Not(symbols.is_address_in(W, address(T))), symbols.leader_of(W) != A
         )
         data = {"type": "DataReceived", "sender": sender, "message": symbols.message_value("DATA", T, W, N)}
         no_data = z3.Or(
-            sender != address(symbols.leader_of(here)),
-            here != W,
-            z3.Not(symbols.is_address_in(here, address(T))),
+            sender != address(symbols.leader_of(here)), here != W, z3.Not(symbols.is_address_in(here, address(T)))
         )
         for leads, is_leader in leading:
             again = {"type": "ViewInstalled", "view": symbols.view_value(here, leads=leads)}
             strange = {"type": "ViewInstalled", "view": symbols.view_value(W, leads=False)}
             without = z3.Not(symbols.is_address_in(W, address(A)))
-            for event, wrong in (
-                (again, True),
-                (strange, without),
-                (forward, no_forward),
-                (data, no_data),
-            ):
+            for event, wrong in ((again, True), (strange, without), (forward, no_forward), (data, no_data)):
                 required = [*begun, is_leader, wrong]
                 yield self._step("Misuse", required, dict(S), event, leads=leads, mistake=True)
 

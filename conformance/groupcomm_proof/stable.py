@@ -26,12 +26,7 @@ from .values import Logic, Term, Value
 from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, SMALL, VIEW, VOTE, Action, State, state
 from .writing import written
 
-__all__ = [
-    "CLAIMS",
-    "STEPS",
-    "Theory",
-    "theory_of",
-]
+__all__ = ["CLAIMS", "STEPS", "Theory", "theory_of"]
 
 CLAIMS: Final = ("NoPrematurePurgeTogether", "RequestsServableTogether", "ClaimsInTree")
 _MODULE: Final = "StableInductive"
@@ -108,9 +103,7 @@ class Theory:
             z3.ForAll([v, x], z3.Implies(words.is_in(v, x), words.address_of(x) != stranger)),
             z3.ForAll(
                 [u, v, x],
-                z3.Implies(
-                    z3.And(words.precedes(u, v), z3.Not(words.is_in(u, x))), words.follows_other(v, x)
-                ),
+                z3.Implies(z3.And(words.precedes(u, v), z3.Not(words.is_in(u, x))), words.follows_other(v, x)),
             ),
             z3.Int("MaxBytes") >= 0,
         ]
@@ -139,9 +132,7 @@ class Theory:
         return [
             z3.ForAll([v], words.is_first(v)),
             z3.ForAll([x], z3.Implies(now["begun"](x), words.is_in(now["installed"](x), x))),
-            z3.ForAll(
-                [v, x], z3.Implies(words.is_in(v, x), z3.And(now["begun"](x), now["installed"](x) == v))
-            ),
+            z3.ForAll([v, x], z3.Implies(words.is_in(v, x), z3.And(now["begun"](x), now["installed"](x) == v))),
             z3.ForAll(
                 [x, s],
                 z3.And(
@@ -150,8 +141,7 @@ class Theory:
                     now["vote"](x, s) <= now["delivered"](x, s),
                     now["purged"](x, s) == words.NIL,
                     z3.Not(now["promised"](x, s)),
-                    now["heard_from"](x, s)
-                    == z3.And(now["begun"](x), words.address_in(now["installed"](x), s)),
+                    now["heard_from"](x, s) == z3.And(now["begun"](x), words.address_in(now["installed"](x), s)),
                 ),
             ),
             z3.ForAll([x], z3.Not(now["pending"](x))),
@@ -171,14 +161,7 @@ class Theory:
         after: State = {**self.before, "decided": lambda _: True}
         v, x, y, s, m, p = (
             z3.Const(n, sort)
-            for n, sort in (
-                ("v", VIEW),
-                ("x", MEMBER),
-                ("y", MEMBER),
-                ("s", ADDRESS),
-                ("m", VOTE),
-                ("p", ANNOUNCED),
-            )
+            for n, sort in (("v", VIEW), ("x", MEMBER), ("y", MEMBER), ("s", ADDRESS), ("m", VOTE), ("p", ANNOUNCED))
         )
         decided = Action(
             "DecideStep",
@@ -204,9 +187,7 @@ class Theory:
             definition = self.reader.definition(name)
             constants = [
                 z3.Const(f"{parameter.text}_{index}", words.SORTS[kind])
-                for index, (parameter, kind) in enumerate(
-                    zip(definition.parameters, STEPS[name], strict=True)
-                )
+                for index, (parameter, kind) in enumerate(zip(definition.parameters, STEPS[name], strict=True))
             ]
             before = self.settled()
             arguments = [
@@ -227,15 +208,11 @@ class Theory:
         actor = constants[0]
         after = dict(before)
         for each in CHOSEN:
-            after[each] = _replaced(
-                actor, z3.Function(f"{each}_then", *words.FUNCTIONS[each][1:]), before[each]
-            )
+            after[each] = _replaced(actor, z3.Function(f"{each}_then", *words.FUNCTIONS[each][1:]), before[each])
         act = {"event": {"size": z3.Int("size")}}
         for index, event in enumerate(_events(body)):
             self.reader.logic.restart()
-            purges = any(
-                isinstance(part, tree.Apply) and part.operator.text == "OnlyPurges" for part in _parts(body)
-            )
+            purges = any(isinstance(part, tree.Apply) and part.operator.text == "OnlyPurges" for part in _parts(body))
             step = _Step(actor, dict(after), Moment(before, None, act), purges=purges)
             for part in _parts(body):
                 self._part(step, part, env, event)
@@ -269,9 +246,7 @@ class Theory:
                 lemmas,
             )
 
-    def _part(
-        self, step: _Step, part: tree.Expression, env: dict[int, Value], event: tree.Expression
-    ) -> None:
+    def _part(self, step: _Step, part: tree.Expression, env: dict[int, Value], event: tree.Expression) -> None:
         """Take in one conjunct of an action: the event is applied, an assignment done, all else required."""
         reader = self.reader.at(evolve_moment(step))
         logic = reader.logic
@@ -321,9 +296,7 @@ class Theory:
         """Apply Step to the local state of the actor, and its effects to the network."""
         before, actor = step.moment.now, step.actor
         reader = self.reader.at(step.moment)
-        names = {
-            each: reader.logic.as_element(ADDRESS, event[each]) for each in ("sender", "to") if each in event
-        }
+        names = {each: reader.logic.as_element(ADDRESS, event[each]) for each in ("sender", "to") if each in event}
         done = reader.call("Step", words.local(before, actor), {**event, **names})
         local, after = done["state"], step.after
         step.local, step.event = local, event
@@ -383,10 +356,7 @@ class Theory:
             z3.And(
                 sender(new) == actor,
                 view(new) == step.moment.now["installed"](actor),
-                z3.ForAll(
-                    [s],
-                    z3.Implies(words.address_in(view(new), s), vector(new, s) == message["digest"].rule(s)),
-                ),
+                z3.ForAll([s], z3.Implies(words.address_in(view(new), s), vector(new, s) == message["digest"].rule(s))),
             ),
         )
 

@@ -62,12 +62,7 @@ WORDS: Final = Words(
         "sent": "(IF network' = {} THEN {None} ELSE network')",
         "redeemed": "[DOMAIN views -> promises \\cup {None}]",
     },
-    functions={
-        name: sorts for name, sorts in words.FUNCTIONS.items() if name not in (*words.GHOSTS, "decided")
-    },
+    functions={name: sorts for name, sorts in words.FUNCTIONS.items() if name not in (*words.GHOSTS, "decided")},
     # Of an incarnation that is over nothing is known any more. A vector has entries for members of the view.
-    defined={
-        **dict.fromkeys(_OWN, "IsPresent({0})'"),
-        **dict.fromkeys(_VECTORS, "HasEntry({0}, {1})'"),
-    },
+    defined={**dict.fromkeys(_OWN, "IsPresent({0})'"), **dict.fromkeys(_VECTORS, "HasEntry({0}, {1})'")},
 )

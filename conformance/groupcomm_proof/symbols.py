@@ -63,10 +63,7 @@ def every(_: Value) -> bool:
     return True
 
 
-S: Final[State] = {
-    **{name: z3.Function(name, *sorts) for name, sorts in FUNCTIONS.items()},
-    "decided": every,
-}
+S: Final[State] = {**{name: z3.Function(name, *sorts) for name, sorts in FUNCTIONS.items()}, "decided": every}
 A, T, W, N = z3.Const("a", MEMBER), z3.Const("t", MEMBER), z3.Const("w", VIEW), z3.Int("number")
 
 
@@ -106,8 +103,7 @@ NO_VIEW: Final = {
 def tag_value(member: Term, number: Term) -> Entity:
     """Give the tag of the member's multicast with this number."""
     return Entity(
-        (member, number),
-        {"sender": address_of(member), "epoch": id_value(S["began"](member)), "seqno": number},
+        (member, number), {"sender": address_of(member), "epoch": id_value(S["began"](member)), "seqno": number}
     )
 
 

@@ -208,9 +208,7 @@ class Logic:
                         self.equal(left.domain, right.domain),
                         self.every(
                             left.domain.sort if left.domain.sort is not None else right.domain.sort,
-                            lambda x: self.implies(
-                                left.domain.contains(x), self.equal(left.rule(x), right.rule(x))
-                            ),
+                            lambda x: self.implies(left.domain.contains(x), self.equal(left.rule(x), right.rule(x))),
                         ),
                     ]
                 )

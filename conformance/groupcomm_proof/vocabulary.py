@@ -88,15 +88,7 @@ FUNCTIONS: Final[Mapping[str, Sequence[Term]]] = {
 }
 # In place of existential quantifiers: the specification has no such variables. (It has the votes: TLC judges
 # `cast`.)
-GHOSTS: Final = (
-    "guard",
-    "guarded_for",
-    "guarded_until",
-    "agreed",
-    "promise_guard",
-    "promise_for",
-    "promise_until",
-)
+GHOSTS: Final = ("guard", "guarded_for", "guarded_until", "agreed", "promise_guard", "promise_for", "promise_until")
 State = dict[str, Callable[..., Value]]
 
 
@@ -274,9 +266,7 @@ def natives(logic: Logic) -> dict[str, Native]:
         "MembersOf": lambda _, view: view["members"],
         "View": lambda _, counter, creator, members: {
             "id": {"counter": counter, "creator": creator},
-            "members": SetOf(
-                ADDRESS, lambda s: logic.any_of([logic.equal(s, each) for _, each in members.items])
-            ),
+            "members": SetOf(ADDRESS, lambda s: logic.any_of([logic.equal(s, each) for _, each in members.items])),
         },
         "ViewOf": lambda _, view: {"id": view["id"], "members": view["members"]},
         "NoView": lambda _: _NO_VIEW,

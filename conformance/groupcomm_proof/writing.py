@@ -149,14 +149,11 @@ class _Writer:
 
     def text(self, term: Term) -> str:
         if z3.is_quantifier(term):
-            constants = [
-                z3.Const(f"bound {next(self._fresh)}", term.var_sort(i)) for i in range(term.num_vars())
-            ]
+            constants = [z3.Const(f"bound {next(self._fresh)}", term.var_sort(i)) for i in range(term.num_vars())]
             words = [self.named(each) for each in constants]
             inner = self.text(z3.substitute_vars(term.body(), *reversed(constants)))
             bounds = ", ".join(
-                f"{word} \\in {self.words.sets[each.sort()]}"
-                for word, each in zip(words, constants, strict=True)
+                f"{word} \\in {self.words.sets[each.sort()]}" for word, each in zip(words, constants, strict=True)
             )
             quantifier = r"\A" if term.is_forall() else r"\E"
             return f"({quantifier} {bounds} : {inner})"

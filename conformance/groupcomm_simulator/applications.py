@@ -56,9 +56,7 @@ class Application:
             case state_transfer.StateSet():
                 story = self._parts[0][0]
                 if self._parts != [(story, number) for number in range(1, _PARTS + 1)]:
-                    raise Violation(
-                        "NothingTwice", f"the state of {me} is of parts of several: {self._parts}"
-                    )
+                    raise Violation("NothingTwice", f"the state of {me} is of parts of several: {self._parts}")
                 self.story = story
             case state_transfer.StateDeclared():
                 self.story = ((me, 0),)

@@ -77,10 +77,7 @@ class Chance:
         if ground.applications is not None:
             weights.append(("", 1, self._fail))
         self._choices = [
-            change
-            for kind, weight, change in weights
-            if not kind or kind in self._kinds
-            for _ in range(weight)
+            change for kind, weight, change in weights if not kind or kind in self._kinds for _ in range(weight)
         ]
 
     def first(self) -> Iterator[Event]:
@@ -88,9 +85,7 @@ class Chance:
         names = [self._fresh() for _ in range(self._members)]
         for name in names:
             yield "start", name
-        founders = (
-            self._random.randint(1, len(names)) if "merge" in self._kinds and self._ground.merges else 1
-        )
+        founders = self._random.randint(1, len(names)) if "merge" in self._kinds and self._ground.merges else 1
         for place, name in enumerate(names):
             yield "join", name, name if place < founders else one_of(self._random, names[:founders])
 
@@ -161,11 +156,7 @@ class Chance:
         sender, number, receiver = copy
         if copy not in ground.copies or not receiver.up:
             return None
-        kept, own, there = (
-            ground.kept(copy),
-            sender is receiver,
-            not sender.up or ground.reaches(sender, receiver),
-        )
+        kept, own, there = (ground.kept(copy), sender is receiver, not sender.up or ground.reaches(sender, receiver))
         if kept and not there:
             ground.new.append(copy)
             return None

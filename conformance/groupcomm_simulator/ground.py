@@ -39,17 +39,7 @@ from attrs import frozen
 from groupcomm import flush, gms, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import ProtocolError
-from groupcomm.events import (
-    Block,
-    DigestGiven,
-    GetDigest,
-    GroupStopped,
-    Left,
-    Payload,
-    Resume,
-    Suspected,
-    Suspend,
-)
+from groupcomm.events import Block, DigestGiven, GetDigest, GroupStopped, Left, Payload, Resume, Suspected, Suspend
 from groupcomm.stack import Arrived, Called, Fired, Raised, State, Tagged
 from groupcomm.stack import Event as StackEvent
 from groupcomm.view import Address
@@ -392,9 +382,7 @@ class Ground(Judged):
         if error is not None:
             self.refused += 1
             if not self._weak:
-                raise Violation(
-                    "NoRefusals", f"{process} refuses what correct peers do: {error.reason}: {event}"
-                )
+                raise Violation("NoRefusals", f"{process} refuses what correct peers do: {error.reason}: {event}")
         now, judges = self.now[process], self._judges
         for note in self.notes:
             now[note.place] = note.after

@@ -56,9 +56,7 @@ class Judged(World):
         if "sequencer" in self.place:
             self._judges[self.place["sequencer"]] = self._hear_order
         self.applications = (
-            Applications(self.verdicts, self.place, majority=setup.majority)
-            if "state_transfer" in self.place
-            else None
+            Applications(self.verdicts, self.place, majority=setup.majority) if "state_transfer" in self.place else None
         )
 
     def _alive(self, address: Address) -> bool:

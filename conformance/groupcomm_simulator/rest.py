@@ -48,9 +48,7 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
         for process in ground.up:
             for event in ground.oracle.silences(process):
                 perform(event)
-            for timer in [
-                each for each in ground.timers[process] if not each.startswith(ground.oracle.timers)
-            ]:
+            for timer in [each for each in ground.timers[process] if not each.startswith(ground.oracle.timers)]:
                 perform(("timer", process.name, timer))
         _settle_all(ground, perform)
     ground.unicasts.quiet(ground.membership.current)
@@ -177,11 +175,7 @@ def _judge_free(ground: Ground) -> None:
             continue
         ground.verdicts.judged["ResumedWhenQuiescent"] += 1
         if process in ground.transfers:
-            _fail(
-                ground,
-                "StopIsAnswered",
-                f"{process} had the group stopped for a state, and never hears of it",
-            )
+            _fail(ground, "StopIsAnswered", f"{process} had the group stopped for a state, and never hears of it")
         if ground.fetching.get(process):
             _fail(ground, "DigestRequestAnswered", f"the state transfer of {process} never gets its digest")
         if not state.free or state.waiting or state.wants or state.block != "free":

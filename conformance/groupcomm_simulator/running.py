@@ -150,12 +150,7 @@ def run_seed(setup: Setup, seed: int, events: int = PART, *, budget: int = 0) ->
 
 
 def simulate(
-    setup: Setup,
-    *,
-    events: int,
-    seed: int,
-    workers: int = 1,
-    progress: Callable[[int], None] = lambda _events: None,
+    setup: Setup, *, events: int, seed: int, workers: int = 1, progress: Callable[[int], None] = lambda _events: None
 ) -> Outcome:
     """Run groups until `events` events have happened, or a claim does not hold.
 

@@ -123,9 +123,7 @@ class Setup:
         `ApplicationView` is the whole stack's, where an application is given the messages of SEQUENCER.
         """
         without = frozenset[str]() if self.majority else {"OneSequence"}
-        given = [
-            name for layer in self.names for name in _protocol(layer).GIVES if name in CLAIMS.keys() - without
-        ]
+        given = [name for layer in self.names for name in _protocol(layer).GIVES if name in CLAIMS.keys() - without]
         whole = ["ApplicationView"] if self.names[0] == "sequencer" else []
         return (*dict.fromkeys(given), *([MERGING] if "merge_gms" in self.names else []), *whole)
 
@@ -168,14 +166,8 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
     layers, replaced = [], dict(setup.cores)
     multicast = reliable_multicast.Config(dict(setup.weaker).get("multicast", "fifo"))  # type: ignore[arg-type]
     modules: list[tuple[ModuleType, object]] = [
-        *(
-            (module, _drawn(module.Config, random, majority=setup.majority))
-            for module in map(_protocol, setup.names)
-        ),
-        *(
-            (module, multicast if module is reliable_multicast else module.Config())
-            for module in beneath(setup.names)
-        ),
+        *((module, _drawn(module.Config, random, majority=setup.majority)) for module in map(_protocol, setup.names)),
+        *((module, multicast if module is reliable_multicast else module.Config()) for module in beneath(setup.names)),
     ]
     for place, (module, config) in enumerate(modules):
         core = replaced.get(name_of(module), module)
@@ -187,17 +179,13 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
             f"{setup.stack} has {len(deciding)} layers that decide the views; one of {', '.join(DECIDE)} does"
         )
     if not any(layer.kind_of(Suspend) for layer in layers) or flush[0] + 1 != deciding[0]:
-        raise StackError(
-            f"{setup.names[deciding[0]]} has the group stopped for each view: flush stands right above it"
-        )
+        raise StackError(f"{setup.names[deciding[0]]} has the group stopped for each view: flush stands right above it")
     for above, name in enumerate(setup.names):
         stands_on = _ABOVE_FLUSH.intersection(_protocol(name).ASSUMES)
         if stands_on and above > flush[0]:
             raise StackError(f"{name} stands on {', '.join(stands_on)}: it stands above flush")
         if above < flush[0] and not stands_on:
-            raise StackError(
-                f"{name} does not need VirtualSynchrony: it stands below {setup.names[deciding[0]]}"
-            )
+            raise StackError(f"{name} does not need VirtualSynchrony: it stands below {setup.names[deciding[0]]}")
     return stack
 
 

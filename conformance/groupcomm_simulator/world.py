@@ -66,9 +66,7 @@ class World:
         self.carries = frozenset(setup.guarantees) & {"ReliableMulticast", "ReliableUnicast"}
         self._weak = bool(setup.weaker)
         unicasts = self._carriages.get("reliable_unicast", LOSSY)
-        self.weaker_unicasts = next(
-            (how for how in ("overtakes", "doubles", "loses") if getattr(unicasts, how)), ""
-        )
+        self.weaker_unicasts = next((how for how in ("overtakes", "doubles", "loses") if getattr(unicasts, how)), "")
         deciding = next(name for name in DECIDE if name in self.place)
         self.merges = deciding == "merge_gms"
         self._deciding, self._flush = self.place[deciding], self.place[FLUSH]
@@ -214,9 +212,7 @@ class World:
     def carrying(self, process: Process) -> list[str]:
         """List the timers that a process has set in the layers that carry; an abstract one has none."""
         layers = {self.stack.layers[at].name for at in (self._multicasting, self._unicasting)}
-        return [
-            name for name, is_set in self.timers[process].items() if is_set and name.split("/")[0] in layers
-        ]
+        return [name for name, is_set in self.timers[process].items() if is_set and name.split("/")[0] in layers]
 
     def carried(self) -> tuple[object, ...]:
         """Return the progress of retransmission: the states above UNICAST, and what waits for ACKs."""

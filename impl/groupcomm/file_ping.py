@@ -201,9 +201,7 @@ class Found:
     coordinator: Address
 
 
-Effect: TypeAlias = (
-    Datagram[Message] | PassUp[Found] | PassDown[WriteRecord | ReadRecords | RemoveRecords] | SetTimer
-)
+Effect: TypeAlias = Datagram[Message] | PassUp[Found] | PassDown[WriteRecord | ReadRecords | RemoveRecords] | SetTimer
 
 # State --------------------------------------------------------------------------------------------
 
@@ -389,11 +387,7 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
     if state.member not in members or state.phase == "gone":
         raise LocalProtocolError(state, event, "a view is installed at its members, until they leave")
     after = evolve(
-        state,
-        phase="in_view",
-        members=members,
-        target=NO_COORDINATOR,
-        coordinators=state.coordinators - set(members),
+        state, phase="in_view", members=members, target=NO_COORDINATOR, coordinators=state.coordinators - set(members)
     )
     return after, ((_look_timer(config),) if state.phase != "in_view" and state.look == "no" else ())
 

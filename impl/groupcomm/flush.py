@@ -457,10 +457,7 @@ def _send_all(state: State, to: frozenset[Address], message: Message) -> Effects
 
 
 def _ask(
-    state: State,
-    phase: Literal["start", "reconcile"],
-    to: frozenset[Address],
-    message: StartFlush | Reconcile,
+    state: State, phase: Literal["start", "reconcile"], to: frozenset[Address], message: StartFlush | Reconcile
 ) -> Transition:
     """Ask; what was reported before is void (FCR-04). `Flush!Ask`."""
     run = Run(phase, message.round, to, NO_REPORTS)
@@ -685,9 +682,7 @@ def _reconcile_received(state: State, event: ReconcileReceived) -> Transition:
         holder == state.member and state.delivered[sender] < target[sender]
         for sender, holder in message.holders.items()
     ):
-        raise RemoteProtocolError(
-            state, event, "RECONCILE: it names this member as the holder of what it lacks"
-        )
+        raise RemoteProtocolError(state, event, "RECONCILE: it names this member as the holder of what it lacks")
     if owner in state.later:
         return evolve(state, later=Rounds((*state.later.items(), (owner, message.round)))), ()
     if owner != state.owner or owner in state.suspected:

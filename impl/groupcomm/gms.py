@@ -241,9 +241,7 @@ class Answer:
     decision: Decision
 
 
-Message: TypeAlias = (
-    JoinReq | JoinRsp | JoinRefused | LeaveReq | LeaveRsp | NewView | ViewAck | Query | Answer
-)
+Message: TypeAlias = JoinReq | JoinRsp | JoinRefused | LeaveReq | LeaveRsp | NewView | ViewAck | Query | Answer
 
 # Events -------------------------------------------------------------------------------------------
 
@@ -544,9 +542,7 @@ def _join_requested(state: State, event: JoinRequested) -> Transition:
     that was in use before founds no group: its first view would have the identifier of another.
     """
     if state.joined or state.gone:
-        raise LocalProtocolError(
-            state, event, "a member that is or was in a view, or was refused, does not join"
-        )
+        raise LocalProtocolError(state, event, "a member that is or was in a view, or was refused, does not join")
     if event.coordinator != state.member:
         trusted = state.suspected - {event.coordinator}
         asked = evolve(state, life=event.life, joining=True, suspected=trusted)
@@ -613,9 +609,7 @@ def _leave_req_received(state: State, event: LeaveReqReceived) -> Transition:
     if state.gone or member not in state.decision.members:
         return state, ()
     # (A request to join may be there, too, that another's view has granted, or a merge: FLAW-217.)
-    if life != state.decision.lives[member] or any(
-        r.kind == "leave" and r.member == member for r in state.queue
-    ):
+    if life != state.decision.lives[member] or any(r.kind == "leave" and r.member == member for r in state.queue):
         return state, ()
     return proceed(evolve(state, queue=(*state.queue, Request("leave", member, life))))
 

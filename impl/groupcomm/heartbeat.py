@@ -214,9 +214,7 @@ def _beat_timeout(config: Config, state: State, event: BeatTimeout) -> Transitio
     after = evolve(state, beats=state.beats + 1, heard=HeardOf(heard.items()))
     return after, (
         *(
-            Datagram(
-                peer, Heartbeat(after.beats, state.view, peer in state.members, peer in around.suspected)
-            )
+            Datagram(peer, Heartbeat(after.beats, state.view, peer in state.members, peer in around.suspected))
             for peer in sorted(peers)
         ),
         SetTimer("beat", config.beat_interval, config.beat_interval),
@@ -280,9 +278,7 @@ def reason(config: Config, state: State, peer: Address) -> str:
 
 def alive(config: Config, state: State) -> frozenset[Address]:
     """The members that were heard, and are not silent."""
-    return frozenset(
-        peer for peer, each in state.heard.items() if each.number and not _is_silent(config, each)
-    )
+    return frozenset(peer for peer, each in state.heard.items() if each.number and not _is_silent(config, each))
 
 
 def _missed(config: Config, each: Heard) -> Heard:

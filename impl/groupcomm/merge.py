@@ -28,14 +28,7 @@ from attrs import frozen
 from .digest import EMPTY_VECTOR, Vector
 from .effects import CancelTimer, PassDown, PassUp, Send, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import (
-    Below,
-    DigestPromised,
-    MergeViewInstalled,
-    PromiseWithdrawn,
-    Suspected,
-    WindowsAdded,
-)
+from .events import Below, DigestPromised, MergeViewInstalled, PromiseWithdrawn, Suspected, WindowsAdded
 from .gms import NO_DECISION, Decision, Lives
 from .per_member import PerMember
 from .records import evolve
@@ -320,15 +313,7 @@ class MergeDecided:
 Effect: TypeAlias = (
     Send[Message]
     | PassUp[MergeViewInstalled]
-    | PassDown[
-        SuspendViews
-        | ResumeViews
-        | MergeDecided
-        | Suspected
-        | DigestPromised
-        | PromiseWithdrawn
-        | WindowsAdded
-    ]
+    | PassDown[SuspendViews | ResumeViews | MergeDecided | Suspected | DigestPromised | PromiseWithdrawn | WindowsAdded]
     | SetTimer
     | CancelTimer
 )
@@ -498,9 +483,7 @@ def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -
     sender, merge_id, theirs = event.sender, event.message.merge_id, event.message.decision
     _require_fit(state, event)
     if not state.coordinates or state.merging:
-        return state, (
-            Send(sender, MergeRsp(merge_id, rejected=True, decision=NO_DECISION, digest=EMPTY_VECTOR)),
-        )
+        return state, (Send(sender, MergeRsp(merge_id, rejected=True, decision=NO_DECISION, digest=EMPTY_VECTOR)),)
     if not _may_merge(state.decision, theirs):
         rejection = MergeRsp(merge_id, rejected=True, decision=state.decision, digest=EMPTY_VECTOR)
         return state, (*_disowned(state, sender, theirs), Send(sender, rejection))
@@ -521,10 +504,7 @@ def _merge_rsp_received(state: State, event: MergeRspReceived) -> Transition:
     heard = evolve(state, awaiting=state.awaiting - {sender})
     before: Effects = ()
     if said.rejected:
-        before = (
-            *_withdrawals(state.promised_to & {sender}),
-            *_disowned(state, sender, said.decision),
-        )
+        before = (*_withdrawals(state.promised_to & {sender}), *_disowned(state, sender, said.decision))
     else:
         answer = Response(said.decision, said.digest)
         heard = evolve(heard, responses=Responses((*state.responses.items(), (sender, answer))))
@@ -647,9 +627,7 @@ def _greatest(vectors: Iterable[PerMember[int]]) -> tuple[tuple[Address, int], .
     return tuple(found.items())
 
 
-def _enter(
-    state: State, merged: Merged, sent: Effects = (), withdrawn: frozenset[Address] = frozenset()
-) -> Transition:
+def _enter(state: State, merged: Merged, sent: Effects = (), withdrawn: frozenset[Address] = frozenset()) -> Transition:
     """Install a merged view. `Merge!Enter`.
 
     Windows are added for the members that are new; a window in use is never moved (AMB-44, FLAW-47).

@@ -190,15 +190,7 @@ Event: TypeAlias = (
 Effect: TypeAlias = (
     Send[Message]
     | PassUp[ViewInstalled | MergeViewInstalled | Suspected | Suspend | Resume | Left | DigestGiven]
-    | PassDown[
-        ViewInstalled
-        | DigestPromised
-        | GetDigest
-        | PromiseWithdrawn
-        | DigestSet
-        | WindowsAdded
-        | GroupStopped
-    ]
+    | PassDown[ViewInstalled | DigestPromised | GetDigest | PromiseWithdrawn | DigestSet | WindowsAdded | GroupStopped]
     | SetTimer
     | CancelTimer
 )
@@ -413,10 +405,7 @@ def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -
         return _ending(config, *_carried(config, state, after, effects))
     if isinstance(state.wish, MergeReqReceived) and state.wish.sender != event.sender:
         rejection = MergeRsp(
-            event.message.merge_id,
-            rejected=True,
-            decision=gms.NO_DECISION,
-            digest=gms.NO_DECISION.digest,
+            event.message.merge_id, rejected=True, decision=gms.NO_DECISION, digest=gms.NO_DECISION.digest
         )
         return state, (Send(event.sender, rejection),)
     return _ending(config, evolve(state, wish=event))
@@ -563,11 +552,7 @@ def _from_gms(config: Config, state: State, event: gms.Event) -> Transition:
 def _from_merging(
     config: Config,
     state: State,
-    event: MergeRspReceived
-    | MergeTimeout
-    | CancelMergeReceived
-    | InstallMergeViewReceived
-    | MergeViewReceived,
+    event: MergeRspReceived | MergeTimeout | CancelMergeReceived | InstallMergeViewReceived | MergeViewReceived,
 ) -> Transition:
     """An event that is merging's. `MergeGms!FromM`."""
     return _ending(config, *_carried(config, state, *merge.step(config, state.merge, event)))
@@ -590,9 +575,7 @@ def _tell_merging(config: Config, state: State) -> Transition:
     if state.own == state.merge.decision:
         return state, ()
     after, effects = merge.step(config, state.merge, merge.DecisionInstalled(state.own))
-    told = evolve(
-        state, merge=after, probed=frozenset(), holds="no" if state.holds == "merging" else state.holds
-    )
+    told = evolve(state, merge=after, probed=frozenset(), holds="no" if state.holds == "merging" else state.holds)
     if isinstance(state.wish, MergeReqReceived) and _is_of_the_dead(state, state.wish):
         told = evolve(told, wish=None)
     return told, tuple(effect for effect in effects if not isinstance(effect, PassDown))
@@ -628,9 +611,7 @@ def _send(state: State, to: Address, message: gms.Message) -> Effect:
             return Send(to, message)
 
 
-def _carried(
-    config: Config, state: State, after: merge.State, effects: tuple[merge.Effect, ...]
-) -> Transition:
+def _carried(config: Config, state: State, after: merge.State, effects: tuple[merge.Effect, ...]) -> Transition:
     """Merging has taken a step: do what it says to GMS. `MergeGms!AfterMerging`, `!Carried`."""
     if after is state.merge and not effects:
         return state, ()
@@ -653,13 +634,7 @@ def _carry(config: Config, state: State, effect: merge.Effect) -> Transition:
 def _passed_down(
     config: Config,
     state: State,
-    event: SuspendViews
-    | ResumeViews
-    | MergeDecided
-    | Suspected
-    | DigestPromised
-    | PromiseWithdrawn
-    | WindowsAdded,
+    event: SuspendViews | ResumeViews | MergeDecided | Suspected | DigestPromised | PromiseWithdrawn | WindowsAdded,
 ) -> Transition:
     """Separate the events for GMS from those for the layers below."""
     match event:

@@ -336,9 +336,7 @@ def step(config: Config, state: State, event: Event) -> Transition:
             assert_never(event)
 
 
-def _received(
-    config: Config, state: State, event: DataReceived | HighestReceived | XmitReqReceived
-) -> Transition:
+def _received(config: Config, state: State, event: DataReceived | HighestReceived | XmitReqReceived) -> Transition:
     """Refuse what no correct peer sends."""
     if reason := malformed(event.message):
         raise RemoteProtocolError(state, event, reason)
@@ -550,14 +548,7 @@ def _window(origin: Address, seqno: int, low: int) -> Window:
     """Where a view begins after a seqno of this origin. `Nakack!Window`."""
     none = Source(origin, seqno)
     return Window(
-        low=low,
-        base=seqno,
-        purged=seqno,
-        delivered=seqno,
-        kept=(),
-        pending=_NOTHING_PENDING,
-        told=none,
-        fetch=none,
+        low=low, base=seqno, purged=seqno, delivered=seqno, kept=(), pending=_NOTHING_PENDING, told=none, fetch=none
     )
 
 
@@ -584,9 +575,7 @@ def _free(state: State, origin: Address, window: Window, seqno: int) -> int:
     return min(seqno, window.base + state.limit[origin]) if state.held else seqno
 
 
-def _added(
-    state: State, origin: Address, window: Window, seqno: int, payload: Payload
-) -> tuple[Window, Effects]:
+def _added(state: State, origin: Address, window: Window, seqno: int, payload: Payload) -> tuple[Window, Effects]:
     """Store a message, and deliver what can be delivered: as a rule itself, and nothing waits."""
     if not window.pending and seqno == _free(state, origin, window, seqno) == window.delivered + 1:
         next_one = evolve(window, delivered=seqno, kept=(*window.kept, payload))
@@ -689,9 +678,7 @@ def _require_view(state: State, event: Event) -> None:
         raise LocalProtocolError(state, event, "no view is installed yet")
 
 
-def _require_members(
-    state: State, event: DataReceived | HighestReceived | XmitReqReceived, *who: Address
-) -> None:
+def _require_members(state: State, event: DataReceived | HighestReceived | XmitReqReceived, *who: Address) -> None:
     """A message of our view comes from a member of it, and is of a member."""
     for each in who:
         if each not in state.view.members:

@@ -506,9 +506,7 @@ def _due(state: State, early: tuple[Forward, ...]) -> tuple[Multicast[Message], 
     """FORWARDs of this coordinator's view that were early, and are ordered now. `Sequencer!Due`."""
     heard = state.view.member_set - state.suspected
     return tuple(
-        _ordered(message)
-        for message in early
-        if message.view_id == state.view.id and message.tag.sender in heard
+        _ordered(message) for message in early if message.view_id == state.view.id and message.tag.sender in heard
     )
 
 
@@ -563,9 +561,7 @@ def _is_quorum(reports: Reports, view: View) -> bool:
     while members != before:
         before = members
         members = frozenset(
-            member
-            for member in before
-            if all(_has_majority(before | left, each) for each in reported[member])
+            member for member in before if all(_has_majority(before | left, each) for each in reported[member])
         )
     return any(reported[member] for member in members)
 
@@ -613,8 +609,6 @@ def _reports(before: State, after: State) -> Transition:
     if not after.is_coordinator:
         return after, (Send(view.coordinator, own),)
     early = tuple(
-        message
-        for message in before.early
-        if message.view_id == view.id or message.view_id.counter > view.id.counter
+        message for message in before.early if message.view_id == view.id or message.view_id.counter > view.id.counter
     )
     return _forms(evolve(after, early=early, reports=after.reports.put(after.member, own)))

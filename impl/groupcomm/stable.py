@@ -278,11 +278,7 @@ def _stable_received(config: Config, state: State, event: StableReceived) -> Tra
     _require_member(state, event)
     if event.sender not in state.heard_from:
         return state, ()
-    counted = evolve(
-        state,
-        minimum=state.minimum.minimum(message.digest),
-        heard_from=state.heard_from - {event.sender},
-    )
+    counted = evolve(state, minimum=state.minimum.minimum(message.digest), heard_from=state.heard_from - {event.sender})
     if counted.heard_from:
         return counted, ()
     return evolve(counted, pending=True), (SetTimer("stability", 0, config.stability_delay),)

@@ -121,13 +121,7 @@ class Raised:
 
 Event: TypeAlias = Called | Arrived | Fired | Raised
 Effect: TypeAlias = (
-    Multicast[Tagged]
-    | Send[Tagged]
-    | Datagram[Tagged]
-    | SetTimer
-    | CancelTimer
-    | PassUp[object]
-    | PassDown[object]
+    Multicast[Tagged] | Send[Tagged] | Datagram[Tagged] | SetTimer | CancelTimer | PassUp[object] | PassDown[object]
 )
 
 
@@ -219,9 +213,7 @@ class _Alphabet:
                 if f"{message.__name__}Received" in kinds
             },
             timeouts={
-                _snake(name.removesuffix("Timeout")): kind
-                for name, kind in kinds.items()
-                if name.endswith("Timeout")
+                _snake(name.removesuffix("Timeout")): kind for name, kind in kinds.items() if name.endswith("Timeout")
             },
             requests={call: kinds[name] for call, name in _CALLS.items() if name in kinds},
         )
@@ -256,9 +248,7 @@ class Layer:
         """
         module = core if declared_by is None else declared_by
         lacks = [
-            name
-            for name in ("Event", "Message", "Effect", "ASSUMES", "GIVES", "__name__")
-            if not hasattr(module, name)
+            name for name in ("Event", "Message", "Effect", "ASSUMES", "GIVES", "__name__") if not hasattr(module, name)
         ]
         if lacks:
             raise StackError(f"{module!r} is no protocol that can stand in a stack: it has no {lacks[0]}")
@@ -288,9 +278,7 @@ class Layer:
         """The kind of its own events that an event of a class is to it, or a call from above."""
         if cls in _CALLS:
             return self.alphabet.requests.get(cls)
-        return next(
-            (self.alphabet.events[each] for each in cls.__mro__ if each in self.alphabet.events), None
-        )
+        return next((self.alphabet.events[each] for each in cls.__mro__ if each in self.alphabet.events), None)
 
     def tells_now(self, state: object) -> tuple[object, ...]:
         """The values that a layer offers in a state, by type."""
@@ -484,9 +472,7 @@ class Stack:
         found = self._messages.get((message.layer, type(message.message)))
         if found is None:
             name = type(message.message).__name__
-            raise _NobodyTakesItError(
-                f"the stack {self} has no message {name} of {message.layer!r}", by_peer=True
-            )
+            raise _NobodyTakesItError(f"the stack {self} has no message {name} of {message.layer!r}", by_peer=True)
         place, kind = found
         fields = {"sender": sender, "message": message.message}
         todo.append((place, kind, fields if kind.below else kind.cls(**fields)))
@@ -531,14 +517,7 @@ class Stack:
                     return
         yield _OUT, None
 
-    def _heard(
-        self,
-        at: int,
-        kind: _Kind,
-        known: object,
-        states: list[object],
-        came: tuple[object, ...],
-    ) -> object:
+    def _heard(self, at: int, kind: _Kind, known: object, states: list[object], came: tuple[object, ...]) -> object:
         """The event that a layer hears: of its own kind, with the present values of the layers beneath."""
         fields = known if isinstance(known, dict) else {name: getattr(known, name) for name in kind.given}
         for name, wanted in kind.below:
@@ -550,8 +529,7 @@ class Stack:
             values = [value for value in came if isinstance(value, wanted)]
             if not values:
                 raise _NobodyTakesItError(
-                    f"{kind.cls.__name__} takes its {name} from below, and no {wanted.__name__} came",
-                    by_peer=False,
+                    f"{kind.cls.__name__} takes its {name} from below, and no {wanted.__name__} came", by_peer=False
                 )
             fields[name] = values[0]
         return kind.cls(**fields)

@@ -571,16 +571,7 @@ def step(config: Config, state: State, event: Event) -> Transition:
 
 def _idle(state: State) -> State:
     """No transfer to this member."""
-    return evolve(
-        state,
-        provider=NOBODY,
-        marked=False,
-        parts=0,
-        whole=False,
-        given=_NOTHING_GIVEN,
-        held=(),
-        full=False,
-    )
+    return evolve(state, provider=NOBODY, marked=False, parts=0, whole=False, given=_NOTHING_GIVEN, held=(), full=False)
 
 
 def _makes_room(state: State) -> tuple[Effect, ...]:
@@ -716,10 +707,7 @@ def _part_read(state: State, event: PartRead) -> Transition:
     gift = state.giving[event.to]
     if (event.attempt, event.number) != (gift.attempt, gift.number):
         return state, ()
-    part = Send(
-        event.to,
-        Part(event.attempt, event.number, event.data, event.last, gift.seen, state.declared),
-    )
+    part = Send(event.to, Part(event.attempt, event.number, event.data, event.last, gift.seen, state.declared))
     if event.last:
         return evolve(state, giving=_without(state.giving, event.to)), (part,)
     after = evolve(state, giving=state.giving.put(event.to, _next(gift)))
@@ -759,9 +747,7 @@ def _credit_received(config: Config, state: State, event: CreditReceived) -> Tra
         return state, ()
     giving = state.giving.put(sender, Gift(gift.attempt, gift.number, credit, gift.seen))
     stalled = gift.number > gift.credit
-    return evolve(state, giving=giving), (
-        (PassUp(ReadPart(sender, gift.attempt, gift.number)),) if stalled else ()
-    )
+    return evolve(state, giving=giving), ((PassUp(ReadPart(sender, gift.attempt, gift.number)),) if stalled else ())
 
 
 # Views, and which state is kept where they merge --------------------------------------------------
@@ -783,9 +769,7 @@ def _tell(state: State) -> Multicast[App | Ask | Tell]:
 
 
 def _freed(state: State, gone: frozenset[Address]) -> tuple[Effect, ...]:
-    return tuple(
-        PassUp(FreeState(each)) for each in state.view.members if each in state.giving and each in gone
-    )
+    return tuple(PassUp(FreeState(each)) for each in state.view.members if each in state.giving and each in gone)
 
 
 def _kept_by(state: State, told: Told) -> frozenset[Address]:

@@ -308,9 +308,7 @@ def step(config: Config, state: State, event: Event) -> Transition:
             assert_never(event)
 
 
-def _received(
-    config: Config, state: State, event: DataReceived | AckReceived | SendFirstSeqnoReceived
-) -> Transition:
+def _received(config: Config, state: State, event: DataReceived | AckReceived | SendFirstSeqnoReceived) -> Transition:
     """Refuse what no correct peer sends, and learn of a later incarnation. `Unicast!IsMalformed`."""
     sender, message = event.sender, event.message
     if flaw := _malformed(state, sender, message):

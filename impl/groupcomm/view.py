@@ -20,9 +20,7 @@ protocol distinguishes the two by views.
 def address(name: str, life: int = 1) -> Address:
     """Return the address of a member in this incarnation. Raises ValueError for an invalid name or number."""
     if not name or "#" in name or life < 1:
-        raise ValueError(
-            f"{name!r}, incarnation {life}: a name is not empty, without '#'; incarnations count from 1"
-        )
+        raise ValueError(f"{name!r}, incarnation {life}: a name is not empty, without '#'; incarnations count from 1")
     return name if life == 1 else f"{name}#{life}"
 
 

@@ -18,31 +18,10 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from groupcomm.per_member import PerMember
-from groupcomm.shapes import (
-    Anything,
-    Atom,
-    Choice,
-    Fixed,
-    Function,
-    Nothing,
-    Record,
-    Sequence,
-    Shape,
-    Subset,
-    shape_of,
-)
+from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset, shape_of
 from groupcomm.stack import APPLICATION, Tagged
 
-__all__ = [
-    "LARGEST_INTEGER",
-    "LONGEST_TEXT",
-    "VERSION",
-    "Codec",
-    "RefusedError",
-    "canonical",
-    "pack",
-    "unpack",
-]
+__all__ = ["LARGEST_INTEGER", "LONGEST_TEXT", "VERSION", "Codec", "RefusedError", "canonical", "pack", "unpack"]
 
 VERSION: Final = 6
 """Of the form of messages and datagrams."""
@@ -157,9 +136,7 @@ class Codec:
             case Record():
                 return self._record_writer(shape.fields)
             case Choice():
-                numbered = {
-                    _class(option): (place, self._writer(option)) for place, option in enumerate(_flat(shape))
-                }
+                numbered = {_class(option): (place, self._writer(option)) for place, option in enumerate(_flat(shape))}
 
                 def chosen(value: Any) -> list[Any]:  # noqa: ANN401 - of any of the options
                     place, write = numbered[type(value)]
@@ -195,9 +172,7 @@ class Codec:
 
         def read(value: Any, depth: int) -> Any:  # noqa: ANN401 - anything
             found = None
-            if (
-                type(value) is list and [*map(type, value)] == kinds
-            ):  # 1 is equal to True, and is another value
+            if type(value) is list and [*map(type, value)] == kinds:  # 1 is equal to True, and is another value
                 found = known.get((*value,))
             if found is None:
                 found = cls(*_fields(readers, value, depth))
@@ -238,9 +213,7 @@ def _is_atom(shape: Shape) -> bool:
 
 def _flat(shape: Shape) -> list[Shape]:
     """The options of a choice, those of choices among them too; of any other shape itself."""
-    return (
-        [each for option in shape.options for each in _flat(option)] if isinstance(shape, Choice) else [shape]
-    )
+    return [each for option in shape.options for each in _flat(option)] if isinstance(shape, Choice) else [shape]
 
 
 def _class(option: Shape) -> type:

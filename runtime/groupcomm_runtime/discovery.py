@@ -102,13 +102,9 @@ class Discovery(Protocol):
 def refuse_name(name: str) -> None:
     """Raise BadInputError for a name that no record can have."""
     if not name or set(name) & _FORBIDDEN or name.startswith("."):
-        raise BadInputError(
-            f"{name!r} is no name: it is not empty, has no # and no /, and begins with no dot"
-        )
+        raise BadInputError(f"{name!r} is no name: it is not empty, has no # and no /, and begins with no dot")
     if not _names_file(name) or len(name.encode()) > _LONGEST_NAME:
-        raise BadInputError(
-            f"the name {name[:20]!r}... is no name: it has up to {_LONGEST_NAME} bytes of UTF-8"
-        )
+        raise BadInputError(f"the name {name[:20]!r}... is no name: it has up to {_LONGEST_NAME} bytes of UTF-8")
 
 
 def folder_of(group: str) -> str:
@@ -141,9 +137,7 @@ def places_of(data: bytes) -> dict[Address, Place]:
     except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError) as error:
         raise RefusedError(f"no places: {error}") from None
     if not all(0 < len(member) <= LONGEST_TEXT and is_place(*place) for member, place in found.items()):
-        raise RefusedError(
-            "no places: a member has an address, and a place is an IP address and a port from 1"
-        )
+        raise RefusedError("no places: a member has an address, and a place is an IP address and a port from 1")
     return found
 
 
@@ -158,9 +152,7 @@ class Peers:
         places = [place_of(each) for each in peers]
         for host, port in places:
             if host in EVERYWHERE or not port:
-                raise BadInputError(
-                    f"peers= has {host}:{port}, where no member can be: name an address and a port"
-                )
+                raise BadInputError(f"peers= has {host}:{port}, where no member can be: name an address and a port")
         self._names = Names("peers=", places, operations)
 
     @property
@@ -219,16 +211,12 @@ class Folder:
         try:
             about = os.fstat(self._lock)
             if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1 or about.st_uid != os.geteuid():
-                raise BadInputError(
-                    f"{own / name}.lock is no lock of a group: see who made it, and remove it"
-                )
+                raise BadInputError(f"{own / name}.lock is no lock of a group: see who made it, and remove it")
             os.fchmod(self._lock, 0o600)  # who can open it can hold it
             try:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise NameTakenError(
-                    f"the name {name!r} is taken in {folder}: {_holder(about)} holds it"
-                ) from None
+                raise NameTakenError(f"the name {name!r} is taken in {folder}: {_holder(about)} holds it") from None
             except OSError as error:
                 raise BadInputError(f"the folder {folder} has no locks: {error.strerror}") from None
         except BaseException:

@@ -61,9 +61,7 @@ _REMEMBERED: Final = 1_024
 _UNFINISHED: Final = 8  # items of a sender of which some fragments are here
 _ROOM: Final = 512  # for the head and the addresses in a datagram
 _MOST_FRAGMENTS: Final = 256
-_LARGEST_ITEM: Final = (
-    1 << 20
-)  # a message of the largest size has a sixteenth; a view of 100,000 members has more
+_LARGEST_ITEM: Final = 1 << 20  # a message of the largest size has a sixteenth; a view of 100,000 members has more
 
 
 class StrangerError(RefusedError):
@@ -106,8 +104,7 @@ class Seal:
     def __init__(self, key: bytes, group: str, option: str = "") -> None:
         if not SHORTEST_KEY <= len(key) <= _LARGEST_KEY:
             raise ValueError(
-                f"a key has {SHORTEST_KEY} to {_LARGEST_KEY} bytes, not {len(key)}: "
-                "`groupcomm key new` makes one"
+                f"a key has {SHORTEST_KEY} to {_LARGEST_KEY} bytes, not {len(key)}: `groupcomm key new` makes one"
             )
         self._key = blake2b(group.encode() + option.encode(), key=key).digest()
         self._group = blake2b(group.encode(), digest_size=_GROUP).digest()

@@ -21,14 +21,7 @@ from groupcomm.view import Address, ViewId, address
 
 from .codec import VERSION
 from .discovery import Discovery, Folder, Peers, Place, place_of, refuse_name
-from .errors import (
-    BadInputError,
-    EndedError,
-    EventsWaitError,
-    MessageTooLargeError,
-    NameTakenError,
-    NotDelivered,
-)
+from .errors import BadInputError, EndedError, EventsWaitError, MessageTooLargeError, NameTakenError, NotDelivered
 from .frames import LARGEST_MESSAGE, Seal
 from .keys import derived
 from .layers import configs
@@ -40,17 +33,7 @@ from .settings import Settings
 from .transfer import Message, NewView, StateProvider, Transfer, numbered, of_application
 from .transports import Tcp, Transport, Udp
 
-__all__ = [
-    "Blocked",
-    "Event",
-    "Group",
-    "NewLife",
-    "NoState",
-    "Primary",
-    "StateDropped",
-    "Unblocked",
-    "join",
-]
+__all__ = ["Blocked", "Event", "Group", "NewLife", "NoState", "Primary", "StateDropped", "Unblocked", "join"]
 
 _WINDOW: Final = 256
 """Messages of this member that are on their way at once; `send` waits before another one."""
@@ -346,9 +329,7 @@ class Group:
             raise BadInputError("a group without state= has no state: give `join` one")
         self._refuse_other_loop()
         if self._has_state.is_set() or self._coming:
-            raise BadInputError(
-                "this member has the state of the group: only one that lacks it declares its own"
-            )
+            raise BadInputError("this member has the state of the group: only one that lacks it declares its own")
         self._refuse_if_ended()
         self._declares = True
         self._declare_if_none()
@@ -507,11 +488,7 @@ class Group:
         came = tuple(each for each in view.view.members if each not in self._members)
         self._members, self._view = view.view.members, view.view.id
         self._operations.record(
-            "view",
-            view=_named(view.view.id),
-            members=view.view.members,
-            merged=sorted(map(_named, merged)),
-            came=came,
+            "view", view=_named(view.view.id), members=view.view.members, merged=sorted(map(_named, merged)), came=came
         )
         self._happen([NewView(view.view.id, view.view.members, merged, came)])
         self._knows_state()
@@ -534,9 +511,7 @@ class Group:
         """End; or begin another incarnation, if the last was refused and the application has not left."""
         self._operations.drops(self._member.counts, float("inf"))
         self._operations.record(
-            "ended",
-            level=logging.INFO if error is None else logging.ERROR,
-            error=None if error is None else str(error),
+            "ended", level=logging.INFO if error is None else logging.ERROR, error=None if error is None else str(error)
         )
         waiting = [back for _, backs in self._on_their_way for back in backs]
         for back in [*waiting, *(back for _, back in self._sent)]:
@@ -582,9 +557,7 @@ class Group:
     def _is_full(self) -> None:
         if not self._full_recorded:
             self._full_recorded = True
-            self._operations.record(
-                "full", level=logging.WARNING, events=len(self._events), bytes=self._event_bytes
-            )
+            self._operations.record("full", level=logging.WARNING, events=len(self._events), bytes=self._event_bytes)
         if self._taker_waits is not None:
             self._taker_waits.reschedule(self._loop.time())
             self._taker_waits = None
@@ -629,9 +602,7 @@ class Group:
                 (host, port), refusal = self._member.refused
                 why = self._why_refused(refusal.version, certain=refusal.certain)
                 doubt = "" if refusal.certain else "; if no member is there, name that place no more"
-                raise BadInputError(
-                    f"{host}:{port} is a member of the group {self._name!r} and has {why}{doubt}"
-                )
+                raise BadInputError(f"{host}:{port} is a member of the group {self._name!r} and has {why}{doubt}")
             await asyncio.sleep(self._settings.heartbeat / 4)
 
     async def leave(self) -> None:
@@ -726,9 +697,7 @@ async def join(
     place = await address_of("listen=", place_of(listen), operations, chosen.patience)
     with _clear(group):
         discovery: Discovery = (
-            Peers(peers, operations)
-            if folder is None
-            else Folder(Path(folder), group, name, chosen.transport)
+            Peers(peers, operations) if folder is None else Folder(Path(folder), group, name, chosen.transport)
         )
     try:
         await discovery.look(chosen.patience)
@@ -801,9 +770,7 @@ def _tcp() -> socket.socket:
     return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
 
-async def _opened(
-    place: Place, settings: Settings, transport: Callable[[], socket.socket] | None
-) -> Transport:
+async def _opened(place: Place, settings: Settings, transport: Callable[[], socket.socket] | None) -> Transport:
     """The transport of the settings at a place. Raises BadInputError where there can be none."""
     listens = settings.transport == "tcp"
     with ExitStack() as undo:

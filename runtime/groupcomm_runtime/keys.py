@@ -30,9 +30,7 @@ def derived(text: str, group: str) -> bytes:
     """
     secret = text.encode()
     if len(secret) < SHORTEST_KEY:
-        raise ValueError(
-            f"a key has {SHORTEST_KEY} bytes at least, not {len(secret)}: `groupcomm key new` makes one"
-        )
+        raise ValueError(f"a key has {SHORTEST_KEY} bytes at least, not {len(secret)}: `groupcomm key new` makes one")
     return scrypt(secret, salt=group.encode(), n=2**14, r=8, p=1, dklen=32)
 
 

@@ -6,18 +6,7 @@ from typing import Any, Final
 
 import attrs
 
-from groupcomm import (
-    file_ping,
-    flush,
-    gms,
-    heartbeat,
-    merge_gms,
-    nakack,
-    sequencer,
-    stable,
-    state_transfer,
-    unicast,
-)
+from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, stable, state_transfer, unicast
 from groupcomm.effects import Datagram, Multicast, PassDown
 from groupcomm.events import Payload
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Layer, Raised, Stack
@@ -25,16 +14,7 @@ from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Layer, Raised
 from .codec import Codec, RefusedError, canonical
 from .settings import Settings
 
-__all__ = [
-    "BEAT",
-    "DISCOVER",
-    "LAYERS",
-    "configs",
-    "event_of",
-    "stack_of",
-    "written",
-    "written_event",
-]
+__all__ = ["BEAT", "DISCOVER", "LAYERS", "configs", "event_of", "stack_of", "written", "written_event"]
 
 LAYERS: Final[Mapping[str, ModuleType]] = {
     "state_transfer": state_transfer,
@@ -89,10 +69,7 @@ def configs(settings: Settings, *, state: bool = False) -> dict[str, Any]:
             patience=beats, longest=_LONGEST * beats, beat_interval=round(settings.heartbeat * 1_000)
         ),
         "file_ping": file_ping.Config(
-            discovery_time=max(2 * ms // 5, 1),
-            join_time=ms,
-            look_min=max(ms // 4, 1),
-            look_max=max(ms // 2, 1),
+            discovery_time=max(2 * ms // 5, 1), join_time=ms, look_min=max(ms // 4, 1), look_max=max(ms // 2, 1)
         ),
     }
 

@@ -70,9 +70,7 @@ class Log:
         self._chain = digest(first)
         self._lines += (_json(first), b"\n")
 
-    def step(
-        self, cause: str, event: tuple[Any, ...], outcome: str, effects: list[Any], state: State
-    ) -> None:
+    def step(self, cause: str, event: tuple[Any, ...], outcome: str, effects: list[Any], state: State) -> None:
         """Write a step; `event` and `effects` are in the form of the log, `state` is the state after it."""
         self._count += 1
         self._chain = digest((self._chain, cause, event, effects))

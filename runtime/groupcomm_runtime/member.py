@@ -27,15 +27,7 @@ from .codec import Codec, RefusedError, pack
 from .discovery import EVERYWHERE, Discovery, Place, Reading, is_place, places_of
 from .doubts import Doubts
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
-from .layers import (
-    BEAT,
-    DISCOVER,
-    LAYERS,
-    configs,
-    stack_of,
-    written,
-    written_event,
-)
+from .layers import BEAT, DISCOVER, LAYERS, configs, stack_of, written, written_event
 from .logs import Log
 from .settings import Settings
 from .transports import Transport
@@ -54,9 +46,7 @@ _GREETING: Final = bytes(200)  # so that an answer has room in them
 MOST_HEARD: Final = 4_096
 """Incarnations whose numbers are remembered; beyond, half of the silent are forgotten."""
 _HEARS: Final = 3  # heartbeats, in which all at the places of a list are heard, and all write their records
-_COUNTED: Final = {
-    (name, what): f"{name} {what}" for name in LAYERS for what in ("sent", "received", "timers")
-}
+_COUNTED: Final = {(name, what): f"{name} {what}" for name in LAYERS for what in ("sent", "received", "timers")}
 _TRANSFERS: Final = (
     state_transfer.MarkState,
     state_transfer.ReadPart,

@@ -56,9 +56,7 @@ class Settings:
         if self.transport not in {"udp", "tcp"}:
             raise BadInputError(f"transport={self.transport!r}: it is 'udp' or 'tcp'")
         if self.largest_state < 1 or self.held < 1:
-            raise BadInputError(
-                f"largest_state={self.largest_state} and held={self.held}: each is 1 at least"
-            )
+            raise BadInputError(f"largest_state={self.largest_state} and held={self.held}: each is 1 at least")
         if not _SMALLEST_DATAGRAM <= self.datagram <= _LARGEST_SENT or self.unstable < 1:
             raise BadInputError(
                 f"datagram={self.datagram} and unstable={self.unstable}: a datagram has {_SMALLEST_DATAGRAM} "

@@ -22,15 +22,7 @@ from .codec import pack
 from .errors import BadInputError, EndedError
 from .frames import LARGEST_MESSAGE
 
-__all__ = [
-    "Message",
-    "NewView",
-    "StateProvider",
-    "Transfer",
-    "numbered",
-    "of_application",
-    "pieces",
-]
+__all__ = ["Message", "NewView", "StateProvider", "Transfer", "numbered", "of_application", "pieces"]
 
 _PART: Final = LARGEST_MESSAGE - 512  # bytes; a part goes in one message, with the numbers that are in it
 
@@ -110,9 +102,7 @@ def pieces(state: object, largest: int) -> Iterator[tuple[bytes, bool]]:
     Raises BadInputError where it is no state, or has more than `largest` bytes, as soon as that shows.
     """
     if not isinstance(state, bytes | Iterator):
-        raise BadInputError(
-            f"`get` gives a state that is a {type(state).__name__}: it is bytes, or an iterator"
-        )
+        raise BadInputError(f"`get` gives a state that is a {type(state).__name__}: it is bytes, or an iterator")
     return _cut(iter((state,)) if isinstance(state, bytes) else state, largest)
 
 
@@ -123,9 +113,7 @@ def _cut(chunks: Iterator[Any], largest: int) -> Iterator[tuple[bytes, bool]]:
             raise BadInputError(f"`get` gives a piece that is a {type(chunk).__name__}: it is bytes")
         size += len(chunk)
         if size > largest:
-            raise BadInputError(
-                f"`get` gives a state of more than {largest} bytes: raise Settings.largest_state"
-            )
+            raise BadInputError(f"`get` gives a state of more than {largest} bytes: raise Settings.largest_state")
         for at in range(0, len(chunk), _PART):
             if before:
                 yield before, False

@@ -194,9 +194,7 @@ class _Incoming(asyncio.Protocol):
         """Close it where no frame of a member comes within the patience: a member has heartbeats."""
         now = self._loop.time()
         if now - self.heard < self._owner.patience:
-            self._timer = self._loop.call_later(
-                self.heard + self._owner.patience - now, self._waits_for_a_frame
-            )
+            self._timer = self._loop.call_later(self.heard + self._owner.patience - now, self._waits_for_a_frame)
             return
         self._owner.counts["connections silent"] += 1
         self.close()
@@ -282,9 +280,7 @@ class _Outgoing(asyncio.Protocol):
     async def _open(self) -> None:
         try:
             async with asyncio.timeout(self._owner.patience):
-                await self._loop.create_connection(
-                    lambda: self, *self._place, local_addr=(self._owner.place[0], 0)
-                )
+                await self._loop.create_connection(lambda: self, *self._place, local_addr=(self._owner.place[0], 0))
         except (OSError, TimeoutError):
             self._broken()
         finally:

@@ -47,9 +47,7 @@ def weak() -> Root:
     definitions = tree.read(syntax.export([], "Weak", generated={"Weak": MODULE}))
     kept = called(definitions, ["Spec"])
     own = {number for number, each in definitions.operators.items() if each.module == "Weak"}
-    return Root.made(
-        definitions, {name: name for name in CLAIMS}, kept | ({*definitions.operators} - own), {}
-    )
+    return Root.made(definitions, {name: name for name in CLAIMS}, kept | ({*definitions.operators} - own), {})
 
 
 def test_what_is_weakened(weak: Root) -> None:

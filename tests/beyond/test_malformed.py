@@ -80,9 +80,7 @@ def test_no_decision_is_taken_that_no_member_makes(decision: gms.Decision) -> No
     coordinator = evolve(merge.start("Z"), decision=evolve(DECIDED, members=("Z",)))
     request = merge.MergeReq(merge.MergeId("A", 0, 1), decision)
     with pytest.raises(RemoteProtocolError):
-        merge.step(
-            merge.Config(1, 1, 1, 1), coordinator, merge.MergeReqReceived("A", request, Vector.of(Z=0))
-        )
+        merge.step(merge.Config(1, 1, 1, 1), coordinator, merge.MergeReqReceived("A", request, Vector.of(Z=0)))
 
 
 def test_a_first_view_comes_from_a_senior_with_a_digest_of_all_others() -> None:
@@ -106,11 +104,7 @@ def test_a_life_is_not_below_0() -> None:
 
 @pytest.mark.parametrize(
     ("target", "holders"),
-    [
-        ("AB", {"A": "A", "B": "A", "C": "A"}),
-        ("ABC", {"A": "A", "B": "A"}),
-        ("ABC", {"A": "A", "B": "A", "C": "Z"}),
-    ],
+    [("AB", {"A": "A", "B": "A", "C": "A"}), ("ABC", {"A": "A", "B": "A"}), ("ABC", {"A": "A", "B": "A", "C": "Z"})],
     ids=["target lacks C", "holders lack C", "no member holds"],
 )
 def test_reconcile_names_a_target_and_a_holder_of_each_member(target: str, holders: dict[str, str]) -> None:
@@ -127,10 +121,7 @@ def test_data_beyond_what_is_held_back_and_of_a_view_to_come_is_a_peers_mistake(
     refused(flush, frozen, flush.DataReceived("A", flush.Data(VIEW.id, 1, flush.Payload("late"))))
     tag = sequencer.Tag("A", VIEW.id, 1)
     early = sequencer.DataReceived("A", sequencer.Data(VIEW.id, tag, flush.Payload("early")))
-    for state in (
-        sequencer.start("B"),
-        evolve(sequencer.start("B"), view=evolve(NO_VIEW, id=ViewId(2, "A"))),
-    ):
+    for state in (sequencer.start("B"), evolve(sequencer.start("B"), view=evolve(NO_VIEW, id=ViewId(2, "A")))):
         refused(sequencer, state, early)
 
 

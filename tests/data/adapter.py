@@ -83,9 +83,7 @@ for request in sys.stdin:
             case "fields":
                 right = line(seq, {"outcome": "ok"})
             case "float":
-                right = right.replace("1", "1.0").replace(
-                    f'"seq": {str(seq).replace("1", "1.0")}', f'"seq": {seq}'
-                )
+                right = right.replace("1", "1.0").replace(f'"seq": {str(seq).replace("1", "1.0")}', f'"seq": {seq}')
             case "endless":
                 while True:
                     say("x" * 65536)

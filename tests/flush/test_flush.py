@@ -143,11 +143,7 @@ def test_what_the_application_multicasts_in_its_handler_goes_out_and_is_awaited(
     own = flush.DataReceived("C", flush.Data(SEVENTH.id, 1, Payload("x")))
     done, effects = run(waiting, own)
     digest = Vector.of(A=3, B=1, C=1, D=9, E=2)
-    assert [
-        PassUp(Deliver("C", Payload("x"))),
-        PassDown(HoldBack(digest)),
-        Send("A", completed(1, digest)),
-    ] == effects
+    assert [PassUp(Deliver("C", Payload("x"))), PassDown(HoldBack(digest)), Send("A", completed(1, digest))] == effects
     assert done.frozen
 
 
@@ -278,9 +274,7 @@ def test_what_is_not_next_or_of_another_view_is_not_delivered(event: flush.DataR
 
 def test_the_layer_below_must_hold_back_what_it_was_told_to() -> None:
     state = frozen("C")
-    is_refused(
-        step, state, data("B", 2), RemoteProtocolError, "DATA beyond what the layer below is to hold back"
-    )
+    is_refused(step, state, data("B", 2), RemoteProtocolError, "DATA beyond what the layer below is to hold back")
 
 
 # The requester
@@ -312,9 +306,7 @@ def test_a_view_after_another_takes_no_flush_of_its_own() -> None:
     entered, effects = run(stopped, flush.ViewInstalled(WITH_F), flush.Suspend(GMS))
     assert [PassDown(GroupStopped(GMS))] == effects
     less = View(ViewId(9, "A"), tuple("ABCDF"))
-    assert (
-        to("ABCDF", flush.StopFlush(less.id)) == run(entered, flush.ViewInstalled(less), flush.Resume(GMS))[1]
-    )
+    assert to("ABCDF", flush.StopFlush(less.id)) == run(entered, flush.ViewInstalled(less), flush.Resume(GMS))[1]
 
 
 def test_unequal_reports_are_reconciled_and_asked_for_again() -> None:
@@ -509,9 +501,7 @@ def test_a_view_keeps_the_latch_and_begins_counts_anew() -> None:
 
 
 def test_who_is_in_no_view_any_more_is_not_suspected() -> None:
-    entered, _ = run(
-        frozen("C"), flush.Suspected("E"), flush.ViewInstalled(View(ViewId(8, "A"), tuple("ABCD")))
-    )
+    entered, _ = run(frozen("C"), flush.Suspected("E"), flush.ViewInstalled(View(ViewId(8, "A"), tuple("ABCD"))))
     assert not entered.suspected
 
 
@@ -627,9 +617,7 @@ def test_who_is_in_no_view_is_not_asked() -> None:
 
 
 def test_a_member_does_not_suspect_itself() -> None:
-    is_refused(
-        step, member("A"), flush.Suspected("A"), LocalProtocolError, "a member does not suspect itself"
-    )
+    is_refused(step, member("A"), flush.Suspected("A"), LocalProtocolError, "a member does not suspect itself")
 
 
 def test_who_is_in_no_view_does_not_multicast() -> None:
@@ -650,9 +638,7 @@ def test_who_has_not_asked_for_a_stop_does_not_end_it() -> None:
 
 def test_a_view_without_the_member_is_refused() -> None:
     reason = "a member is in the views that it installs"
-    is_refused(
-        step, member("C"), flush.ViewInstalled(View(ViewId(8, "A"), ("A",))), LocalProtocolError, reason
-    )
+    is_refused(step, member("C"), flush.ViewInstalled(View(ViewId(8, "A"), ("A",))), LocalProtocolError, reason)
 
 
 def test_a_report_that_leaves_members_out_is_refused() -> None:

@@ -40,9 +40,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("mistake", BROKEN)
-def test_rows_tell_what_sorted_views_and_one_sender_hide(
-    mistake: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_tell_what_sorted_views_and_one_sender_hide(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (name, old, new), model = BROKEN[mistake]
     source = inspect.getsource(getattr(flush, name))
     assert source.count(old) == 1

@@ -227,11 +227,7 @@ def test_the_digest_of_another_asker_is_passed_on_and_a_late_one_is_not_taken() 
 def test_a_new_life_waits_until_the_one_before_has_been_let_go() -> None:
     """MBR-12: the exclusion comes first, the join keeps its place in the queue."""
     state, _ = run(member("A"), join_req("F"), join_req("C", 1))
-    assert (
-        gms.Request("leave", "C", 0),
-        gms.Request("join", "F", 0),
-        gms.Request("join", "C", 1),
-    ) == state.queue
+    assert (gms.Request("leave", "C", 0), gms.Request("join", "F", 0), gms.Request("join", "C", 1)) == state.queue
     state, effects = run(state, STOPPED)
     assert tuple("ABDE") == state.decision.members
     assert Send("C", gms.LeaveRsp(0)) in effects
@@ -564,11 +560,7 @@ def test_a_joiner_tells_those_above_whom_it_suspects_when_it_has_told_them_of_it
 @pytest.mark.parametrize(
     ("state", "event", "reason"),
     [
-        (
-            member("A"),
-            gms.JoinRequested("B", 0),
-            "a member that is or was in a view, or was refused, does not join",
-        ),
+        (member("A"), gms.JoinRequested("B", 0), "a member that is or was in a view, or was refused, does not join"),
         (gms.start("F"), gms.JoinRequested("F", 1), "an address that was in use before founds no group"),
         (gms.start("F"), gms.LeaveRequested(), "a member that is in no view does not leave"),
         (member("A"), gms.Suspected("A"), "a member does not suspect itself"),

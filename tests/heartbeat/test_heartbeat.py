@@ -87,9 +87,7 @@ def test_a_heartbeat_that_was_overtaken_says_nothing() -> None:
 
 
 def test_who_can_be_reached_hears_whether_it_counts() -> None:
-    around = Around(
-        watched=frozenset(), suspected=frozenset("B"), sought=frozenset(), reachable=frozenset("BC")
-    )
+    around = Around(watched=frozenset(), suspected=frozenset("B"), sought=frozenset(), reachable=frozenset("BC"))
     _, effects = heartbeat.step(CONFIG, member(), BeatTimeout(around))
     assert effects[:2] == (
         Datagram("B", Heartbeat(1, ViewId(7, "A"), counts=True, suspects=True)),

@@ -60,11 +60,7 @@ def test_each_erratum_has_a_place_to_link_to() -> None:
         ("- row: FLAW-32\n", "- row: FLAW-66\n", "each row once, not FLAW-66 again"),
         ("[repaired, repaired, present, present]", "[repaired, repaired, present]", "4 verdicts"),
         ("[repaired, repaired, present, present]", "[repaired, mended, present, present]", '"mended"'),
-        (
-            "[repaired, repaired, present, present]",
-            "[undecided, repaired, present, present]",
-            "a schedule decides it",
-        ),
+        ("[repaired, repaired, present, present]", "[undecided, repaired, present, present]", "a schedule decides it"),
         ("[repaired, repaired, present, present]", "[repaired, repaired, present, none]", "5.5.7"),
         ('versions: ["2.12.2", "3.6.20"', 'versions: ["3.6.20", "2.12.2"', "in this order"),
     ],
@@ -85,9 +81,7 @@ def test_a_table_with_a_hole_is_refused(project: Path, old: str, new: str, compl
         ('["2.12.2"]', '["2.12.2", "2.12.2"]', "each version once"),
     ],
 )
-def test_an_explanation_that_says_nothing_is_refused(
-    project: Path, old: str, new: str, complains: str
-) -> None:
+def test_an_explanation_that_says_nothing_is_refused(project: Path, old: str, new: str, complains: str) -> None:
     damage(project, differential.FILE, old, new)
     with pytest.raises(FileError) as error:
         differential.explained(project)
@@ -117,9 +111,7 @@ def jvm(request: pytest.FixtureRequest) -> Iterator[Jvm]:
 
 
 @pytest.mark.jgroups
-def test_a_schedule_has_the_same_transcript_whenever_it_is_run(
-    jvm: Jvm, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_schedule_has_the_same_transcript_whenever_it_is_run(jvm: Jvm, monkeypatch: pytest.MonkeyPatch) -> None:
     groups: list[Group] = []
     made = Group.__init__
 
@@ -171,9 +163,7 @@ def test_an_option_that_the_version_does_not_have_is_refused(jvm: Jvm) -> None:
 def test_a_verdict_that_a_run_contradicts_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    healthy = SCHEDULES["FLAW-66"].__class__(
-        "FLAW-66", "", lambda _jvm: Seen("absent", "all is well"), flush=False
-    )
+    healthy = SCHEDULES["FLAW-66"].__class__("FLAW-66", "", lambda _jvm: Seen("absent", "all is well"), flush=False)
     monkeypatch.setitem(SCHEDULES, "FLAW-66", healthy)
     assert main(["jgroups", "FLAW-66", "--version", "5.5.7"]) == 1
     assert "docs/jgroups.md says present" in capsys.readouterr().out
@@ -191,9 +181,7 @@ def test_a_difference_that_nobody_has_classified_fails(
 
 
 @pytest.mark.jgroups
-def test_a_lost_message_that_nobody_sends_again_is_a_difference(
-    jvm: Jvm, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_message_that_nobody_sends_again_is_a_difference(jvm: Jvm, monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison of deliveries sees a stack that never retransmits, as if all had been purged."""
     receive = Group.receive
 

@@ -195,11 +195,7 @@ def test_nobody_to_merge_with() -> None:
     ]
     state, effects = run(LEADER, rejects("E"), rejects("C"))
     assert state == member("A", AB, begun=1)
-    assert effects == [
-        PassDown(PromiseWithdrawn("C")),
-        CancelTimer("merge/1"),
-        PassDown(merge.ResumeViews()),
-    ]
+    assert effects == [PassDown(PromiseWithdrawn("C")), CancelTimer("merge/1"), PassDown(merge.ResumeViews())]
 
 
 def test_three_views_of_which_two_overlap() -> None:
@@ -272,11 +268,7 @@ def test_the_merged_view_at_a_participant() -> None:
 
 def test_the_leader_has_given_up() -> None:
     """AMB-39: so does a coordinator that gets CANCEL_MERGE, as when its timer fires."""
-    over = [
-        CancelTimer("merge/1"),
-        PassDown(PromiseWithdrawn("A")),
-        PassDown(merge.ResumeViews()),
-    ]
+    over = [CancelTimer("merge/1"), PassDown(PromiseWithdrawn("A")), PassDown(merge.ResumeViews())]
     for event in (merge.CancelMergeReceived("A", merge.CancelMerge(ID)), merge.MergeTimeout(1)):
         assert run(ANSWERED, event) == (member("C", CD, begun=1), over)
 
@@ -300,9 +292,7 @@ def test_all_merged_views_that_come_early_wait(second_first: bool) -> None:  # n
     """FLAW-108: of two merges the second may come first; the member goes the whole way."""
     second = evolve(MERGED, id=ViewId(8, "A"), follows=frozenset({MERGED.id, EFG.id}))
     views = (second, MERGED) if second_first else (MERGED, second)
-    state, _ = run(
-        member("D", view(5, "C", "CD")), *(merge.MergeViewReceived("C", merge.MergeView(v)) for v in views)
-    )
+    state, _ = run(member("D", view(5, "C", "CD")), *(merge.MergeViewReceived("C", merge.MergeView(v)) for v in views))
     assert views == state.early
     first, effects = run(state, merge.DecisionInstalled(CD), merge.EarlyTimeout())
     assert member("D", MERGED.after(CD), early=(second,)) == first
@@ -358,10 +348,7 @@ def test_a_view_that_lists_a_former_incarnation_is_not_merged() -> None:
     ours = view(3, "A", "AG", G=3)
     leads = run(member("A", ours), discovers("AC", ours))[0]
     theirs = evolve(CD, lives=Lives((("C", 0), ("D", 0), ("G", 4))))
-    assert run(leads, rejects("C", theirs))[1][:2] == [
-        PassDown(PromiseWithdrawn("C")),
-        PassDown(Suspected("G")),
-    ]
+    assert run(leads, rejects("C", theirs))[1][:2] == [PassDown(PromiseWithdrawn("C")), PassDown(Suspected("G"))]
     assert run(member("C", theirs), asks(ours, at=theirs))[1][0].message.rejected
 
 
@@ -371,8 +358,7 @@ def test_of_two_that_have_answered_one_lists_a_former_incarnation(here: int, the
     gone = {"C": ("CD", here), "E": ("EF", there)}
     first, second = (
         evolve(
-            view(6, name, members + "G" * (life == 3)),
-            lives=Lives((*((member, 0) for member in members), ("G", life))),
+            view(6, name, members + "G" * (life == 3)), lives=Lives((*((member, 0) for member in members), ("G", life)))
         )
         for name, (members, life) in gone.items()
     )

@@ -113,9 +113,7 @@ def test_a_view_keeps_the_timer_that_is_set() -> None:
 def test_two_views_are_kept_and_no_third() -> None:
     state = in_view("A")
     for counter in (2, 3, 4):
-        state = after(
-            state, SendRequested(Payload(counter)), ViewInstalled(View(ViewId(counter, "A"), ("A", "B")))
-        )
+        state = after(state, SendRequested(Payload(counter)), ViewInstalled(View(ViewId(counter, "A"), ("A", "B"))))
     assert state.former.view_id == ViewId(3, "A")
     assert state.former.stores["A"].kept == (Payload(4),)
     assert state.windows["A"].kept == ()

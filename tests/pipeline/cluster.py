@@ -52,9 +52,7 @@ class Cluster:
         }
         command = [str(_HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *arguments]
         with log.open("wb") as out:
-            process = subprocess.Popen(
-                command, stdout=out, stderr=out, env=environment, start_new_session=True
-            )
+            process = subprocess.Popen(command, stdout=out, stderr=out, env=environment, start_new_session=True)
         self._processes.append(process)
         return log
 

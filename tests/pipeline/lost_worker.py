@@ -24,10 +24,7 @@ GROUP = 2  # seeds
 
 
 def campaign(
-    folder: Path,
-    count: int,
-    master: str,
-    on_wait: Callable[[int, int], None] = lambda _rows, _executors: None,
+    folder: Path, count: int, master: str, on_wait: Callable[[int, int], None] = lambda _rows, _executors: None
 ) -> tuple[Done, list[dict[str, object]], float]:
     """Run the seeds; give what was done, the rows, and the seconds from the first row on."""
     came: list[float] = []
@@ -65,9 +62,7 @@ def main(count: int) -> None:
             _told("the remaining worker", *campaign(folder / "one", count, cluster.master), first[1])
 
 
-def _told(
-    name: str, done: Done, rows: list[dict[str, object]], working: float, first: list[dict[str, object]]
-) -> None:
+def _told(name: str, done: Done, rows: list[dict[str, object]], working: float, first: list[dict[str, object]]) -> None:
     same = "the same table" if rows == first else "ANOTHER TABLE"
     print(  # noqa: T201
         f"{name}: {done.seconds:.1f} s, {working:.1f} s from the first row on, {done.groups} groups, "

@@ -42,11 +42,7 @@ def test_spark_accepts_and_rejects_as_one_process_does(
     whole = first.read_bytes()
     try:
         for at, (kept, options) in enumerate(
-            (
-                ([*lines[:20], *lines[21:]], []),
-                (lines[:-1], ["--killed", "a"]),
-                (lines[:40], ["--killed", "a"]),
-            )
+            (([*lines[:20], *lines[21:]], []), (lines[:-1], ["--killed", "a"]), (lines[:40], ["--killed", "a"]))
         ):
             first.write_bytes(b"".join(kept))
             table = ("--master", "local[2]", "--table", tmp_path / str(at))

@@ -191,10 +191,7 @@ def test_mutants_are_judged_as_by_mutants(tmp_path: Path) -> None:
     protocol = derive.load(stable)
     made = mutants(protocol)[::20]
     campaign = Campaign(
-        mutating.judges,
-        mutating.Implementation("stable", tables),
-        files=folder_of(ROOT / "spec", "spec"),
-        most=4,
+        mutating.judges, mutating.Implementation("stable", tables), files=folder_of(ROOT / "spec", "spec"), most=4
     )
     with table(tmp_path / "table", {"command": "mutants"}, schemas.MUTANTS) as opened:
         running.run(campaign, made, len(made), opened, master="local[2]")
@@ -275,9 +272,7 @@ def damaged_by_repetition(part: Path) -> None:
     shutil.copy(part, part.with_name("part-0.parquet"))
 
 
-@pytest.mark.parametrize(
-    "damage", [damaged_by_cut, damaged_by_a_bit, damaged_by_columns, damaged_by_repetition]
-)
+@pytest.mark.parametrize("damage", [damaged_by_cut, damaged_by_a_bit, damaged_by_columns, damaged_by_repetition])
 def test_a_damaged_part_is_named(
     damage: Callable[[Path], None], copied: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -297,9 +292,7 @@ def test_what_was_half_written_is_no_row(copied: Path, local: Path) -> None:
     assert not [*copied.glob(".part-*")]
 
 
-def test_a_part_that_cannot_be_written_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_part_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with table(tmp_path / "table", {}, schemas.MUTANTS) as opened:
         opened.add([{"mutant": "a", "line": 1, "verdict": "noticed", "by": "row 1"}])
 

@@ -135,9 +135,7 @@ def test_all_tables_have_the_columns_that_the_schemas_say(made: Made) -> None:
 def test_the_tables_of_all_models_are_one_with_partitions(spark: SparkSession, made: Made) -> None:
     frame = spark.read.parquet(str(made.out / "edges"))
     assert ["protocol", "model"] == frame.columns[-2:]
-    assert [("stable", MODEL.name)] == [
-        tuple(row) for row in frame.select("protocol", "model").distinct().collect()
-    ]
+    assert [("stable", MODEL.name)] == [tuple(row) for row in frame.select("protocol", "model").distinct().collect()]
 
 
 def test_edges_have_the_actions_and_outcomes_that_tlc_noted(made: Made) -> None:
@@ -194,9 +192,7 @@ def test_coverage_counts_what_walks_came_by(made: Made) -> None:
         ("outcome", "outcome", "name"),
         ("local_step", "row", "id"),
     ):
-        found = {
-            row[key]: (row["edges"], row["walked"]) for row in made.rows("coverage") if row["kind"] == kind
-        }
+        found = {row[key]: (row["edges"], row["walked"]) for row in made.rows("coverage") if row["kind"] == kind}
         model, walked = (Counter(row[column] for row in table) for table in (edges, steps))
         assert {item: (model[item], walked[item]) for item in model if item is not None} == found
     each = {row["id"]: row["walked"] for row in made.rows("coverage") if row["kind"] == "edge"}
@@ -213,15 +209,11 @@ def test_a_large_models_walks_come_by_every_local_step_that_is_used(
     steps = [row for row in rows(dumped, "walks") if row["step"]]
     edges = rows(dumped, "edges")
     assert {row["row"] for row in edges} == {row["row"] for row in steps}
-    assert {row["act"] for row in edges if row["row"] is None} == {
-        row["act"] for row in steps if row["row"] is None
-    }
+    assert {row["act"] for row in edges if row["row"] is None} == {row["act"] for row in steps if row["row"] is None}
     assert summary.walks < summary.used
 
 
-def test_copies_side_by_side_are_as_many_times_as_large(
-    spark: SparkSession, made: Made, dumped: Path
-) -> None:
+def test_copies_side_by_side_are_as_many_times_as_large(spark: SparkSession, made: Made, dumped: Path) -> None:
     """The input of `make bench-large` is a graph, and each copy has the same local steps."""
     place = dumped / ".work" / made.dump.folder.name
     bench.copies(dumps.load(place), 3)
@@ -250,9 +242,7 @@ def earlier(dumped: Path) -> Callable[[], None]:
     return unchanged
 
 
-def test_a_dump_cut_in_half_is_refused(
-    spark: SparkSession, dumped: Path, earlier: Callable[[], None]
-) -> None:
+def test_a_dump_cut_in_half_is_refused(spark: SparkSession, dumped: Path, earlier: Callable[[], None]) -> None:
     (graph,) = dumped.glob(".work/*/graph.dot")
     os.truncate(graph, graph.stat().st_size // 2)
     with pytest.raises(
@@ -270,10 +260,7 @@ def test_a_dump_without_its_last_states_is_refused(
     lines = graph.read_text().split("\n")
     last = max(number for number, line in enumerate(lines) if NODE.match(line))
     resized(graph, "\n".join((*lines[:last], *lines[last + 1 :])))
-    with pytest.raises(
-        GraphError,
-        match=rf"expected {STATES} states, as TLC counted, not {STATES - 1}",
-    ):
+    with pytest.raises(GraphError, match=rf"expected {STATES} states, as TLC counted, not {STATES - 1}"):
         again(spark, dumped)
     earlier()
 
@@ -342,9 +329,7 @@ def test_edges_that_conform_does_not_try_are_a_finding(
 
     for table, why in ((spoilt, "no row has this state"), (narrow, "its event is not in Alphabet")):
         monkeypatch.setattr(stages, "_table", table)
-        with pytest.raises(
-            NotContained, match=rf"stable {MODEL.name}: [\d,]+ kinds of transitions .*: {why}"
-        ):
+        with pytest.raises(NotContained, match=rf"stable {MODEL.name}: [\d,]+ kinds of transitions .*: {why}"):
             again(spark, dumped, evolve(MODEL, conform=True))
     earlier()
 
@@ -372,11 +357,7 @@ def test_a_worker_that_is_killed_is_an_error_and_the_next_run_is_whole(
 
 
 def test_the_command_writes_the_tables_and_says_what_came(
-    spark: SparkSession,
-    made: Made,
-    dumped: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    spark: SparkSession, made: Made, dumped: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     @contextmanager
     def shared(*_: object, **__: object) -> Iterator[SparkSession]:
@@ -405,9 +386,7 @@ def test_the_command_writes_the_tables_and_says_what_came(
         (["--memory", "much"], "a whole number and k, m or g, such as 2g, not much"),
     ],
 )
-def test_wrong_usage_is_one_line(
-    arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_usage_is_one_line(arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert 2 == main(["pipeline", "stable", *arguments])
     assert error in " ".join(capsys.readouterr().err.replace("|", " ").split())
 

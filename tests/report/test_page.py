@@ -137,9 +137,7 @@ def test_the_page_begins_with_the_first_state_of_the_first_counterexample(page: 
     page.open()
     viewer = page.viewer()
     viewer.reaches(1)
-    assert ["A", "B", "C"] == [
-        head.text for head in viewer.section.find_elements(By.CSS_SELECTOR, ".names span")
-    ]
+    assert ["A", "B", "C"] == [head.text for head in viewer.section.find_elements(By.CSS_SELECTOR, ".names span")]
     assert ["{A, B}", "{A, B}", "{}"] == viewer.state["heard_from"]
     assert [] == viewer.changed
 
@@ -337,9 +335,7 @@ def test_a_flaw_has_an_address_on_the_index_and_on_its_page(chromium: Chrome, re
 
 @pytest.mark.parametrize("name", ["stable.html", "index.html"])
 @pytest.mark.parametrize("size", [LAPTOP, PHONE, NARROW])
-def test_nothing_is_wider_than_the_screen(
-    chromium: Chrome, report: Path, size: tuple[int, int], name: str
-) -> None:
+def test_nothing_is_wider_than_the_screen(chromium: Chrome, report: Path, size: tuple[int, int], name: str) -> None:
     page = Page(chromium, report, name)
     page.open(f"{STORY}/7", size)
     page.ask("document.querySelectorAll('summary').forEach((summary) => summary.click())")
@@ -355,8 +351,7 @@ def test_on_a_phone_the_buttons_stay_in_reach(page: Page) -> None:
     button = viewer.one("[data-go=on]")
     page.ask("arguments[0].scrollIntoView({block: 'end'})", viewer.one(".said"))
     box = page.ask(
-        "(({width, height, top, bottom}) => [width, height, top, bottom])(arguments[0].getBoundingClientRect())",
-        button,
+        "(({width, height, top, bottom}) => [width, height, top, bottom])(arguments[0].getBoundingClientRect())", button
     )
     assert box[0] >= 40
     assert box[1] >= 40
@@ -411,15 +406,7 @@ def test_without_a_browser_continuous_integration_fails(ci: str) -> None:
     """Elsewhere the reason of the skip is seen."""
     environment = {**os.environ, "PATH": "/nonexistent", "CI": ci}
     run = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-rs",
-            "-p",
-            "no:cacheprovider",
-            f"{__file__}::test_a_lasso_leads_back",
-        ],
+        [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", f"{__file__}::test_a_lasso_leads_back"],
         env=environment,
         cwd=Path(__file__).parent.parent.parent,
         capture_output=True,

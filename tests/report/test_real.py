@@ -49,9 +49,7 @@ def test_the_page_of_each_protocol_names_all_its_models(protocol: str) -> None:
     text = page.replace("<wbr>", "")
     assert f"{protocol}.html" == name
     assert [] == [model.name for model in manifest.models if f"<code>{model.name}</code>" not in text]
-    assert [] == [
-        model.erratum.id for model in manifest.models if model.erratum and model.erratum.id not in text
-    ]
+    assert [] == [model.erratum.id for model in manifest.models if model.erratum and model.erratum.id not in text]
     assert [] == [
         model.erratum.id
         for model in manifest.models

@@ -100,9 +100,7 @@ def test_without_act_a_step_is_in_the_lane_of_whose_state_changed() -> None:
     """Models for liveness do not keep `act`."""
     one = LOCAL.replace("{}", '{"q"}', 1)
     both = LOCAL.replace("{}", '{"p", "q"}')
-    story = tell(
-        behaviour({}, {"local": one}, {"local": both}, {"network": '{[from |-> "p", message |-> 1]}'})
-    )
+    story = tell(behaviour({}, {"local": one}, {"local": both}, {"network": '{[from |-> "p", message |-> 1]}'}))
     assert [None, 0, None, None] == [scene.lane for scene in story.scenes]
     assert ["network {} -> {[from: p, message: 1]}"] == [c.text() for c in story.scenes[3].changes]
 

@@ -36,11 +36,7 @@ def _instead(owner: Any, name: str, make: Callable[[Any], Any]) -> None:  # noqa
 
 def _without(matches: Callable[[Any], bool]) -> None:
     """Some effects are not done."""
-    _instead(
-        Member,
-        "_do",
-        lambda do: lambda self, effect, data: None if matches(effect) else do(self, effect, data),
-    )
+    _instead(Member, "_do", lambda do: lambda self, effect, data: None if matches(effect) else do(self, effect, data))
 
 
 def _no_timer(name: str) -> None:
@@ -53,11 +49,7 @@ def _told(**fields: frozenset[str]) -> None:
 
 
 def _watches_members_alone() -> None:
-    _instead(
-        Member,
-        "_around",
-        lambda around: lambda self: evolve(around(self), watched=self.gms.others),
-    )
+    _instead(Member, "_around", lambda around: lambda self: evolve(around(self), watched=self.gms.others))
 
 
 def _one_address() -> None:
@@ -65,11 +57,7 @@ def _one_address() -> None:
 
 
 def _log_after_sending() -> None:
-    _instead(
-        logs.Log,
-        "flush",
-        lambda flush: lambda self: asyncio.get_running_loop().call_later(0.05, flush, self),
-    )
+    _instead(logs.Log, "flush", lambda flush: lambda self: asyncio.get_running_loop().call_later(0.05, flush, self))
 
 
 def _full_disk_ignored() -> None:
@@ -148,12 +136,8 @@ BROKEN: Final[dict[str, Callable[[], None]]] = {
     "one address serves all incarnations": _one_address,
     "datagrams for another incarnation are taken": _other_life,
     "datagrams are taken again": lambda: _instead(Once, "first", lambda _: lambda _self, _number: True),
-    "discovery finds no coordinator": lambda: _instead(
-        Member, "_coordinators", lambda _: lambda _self: iter(())
-    ),
-    "fragments are not put together": lambda: _instead(
-        Fragments, "join", lambda _: lambda _self, _data: None
-    ),
+    "discovery finds no coordinator": lambda: _instead(Member, "_coordinators", lambda _: lambda _self: iter(())),
+    "fragments are not put together": lambda: _instead(Fragments, "join", lambda _: lambda _self, _data: None),
     "own messages pass the queue": _own_first,
     "BLOCK is not answered": lambda: _without(_passes_up(Block)),
     "joiners are not watched": _watches_members_alone,

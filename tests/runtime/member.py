@@ -24,12 +24,7 @@ async def show(group: Group) -> None:
 async def main(name: str, folder: str, count: int, people: int) -> None:
     settings = Settings(heartbeat=0.1, patience=1.0)
     async with groupcomm_runtime.join(
-        "test",
-        name=name,
-        folder=folder,
-        key=b"what members alone know",
-        log=f"{folder}/logs",
-        settings=settings,
+        "test", name=name, folder=folder, key=b"what members alone know", log=f"{folder}/logs", settings=settings
     ) as group:
         shown = asyncio.create_task(show(group))
         while len(group.members) < people:  # noqa: ASYNC110 - a group has its members, and no event for a change of them

@@ -43,9 +43,7 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def test_callers_that_try_again_in_a_minority_are_bounded_and_a_receiver_drops_doubles(
-    tmp_path: Path,
-) -> None:
+def test_callers_that_try_again_in_a_minority_are_bounded_and_a_receiver_drops_doubles(tmp_path: Path) -> None:
     """A place in the window belongs to the message: its caller stops waiting, and it is still on its way."""
     jobs = [b"%d" % number for number in range(300)]
 
@@ -54,13 +52,7 @@ def test_callers_that_try_again_in_a_minority_are_bounded_and_a_receiver_drops_d
         async with (
             join("demo", name="a", key=KEY, folder=tmp_path, settings=QUICK, majority=True) as a,
             join(
-                "demo",
-                name="b",
-                key=KEY,
-                folder=tmp_path,
-                settings=QUICK,
-                majority=True,
-                transport=lambda: sock,
+                "demo", name="b", key=KEY, folder=tmp_path, settings=QUICK, majority=True, transport=lambda: sock
             ) as b,
         ):
             await until(lambda: a.primary and b.primary)

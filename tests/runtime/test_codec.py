@@ -10,17 +10,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupcomm import (
-    file_ping,
-    flush,
-    heartbeat,
-    merge_gms,
-    nakack,
-    sequencer,
-    stable,
-    state_transfer,
-    unicast,
-)
+from groupcomm import file_ping, flush, heartbeat, merge_gms, nakack, sequencer, stable, state_transfer, unicast
 from groupcomm.digest import EMPTY_VECTOR
 from groupcomm.effects import Datagram
 from groupcomm.events import Payload
@@ -283,9 +273,7 @@ def test_an_item_that_would_stop_the_loop_for_seconds_is_refused_by_its_first_fr
     assert fragments.join(pack((1, 0, 256, bytes(4_096)))) is None
     with pytest.raises(ValueError, match="too many fragments"):
         fragments.cut(bytes((1 << 20) + 1))
-    assert b"".join([fragments.join(each) or b"" for each in fragments.cut(bytes(1_000_000))]) == bytes(
-        1_000_000
-    )
+    assert b"".join([fragments.join(each) or b"" for each in fragments.cut(bytes(1_000_000))]) == bytes(1_000_000)
 
 
 def test_unfinished_items_are_forgotten_and_fragments_that_are_none_refused() -> None:

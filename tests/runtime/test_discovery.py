@@ -88,9 +88,7 @@ def pipe(file: Path) -> None:
         pipe,
     ],
 )
-def test_a_broken_record_takes_nothing_from_the_others(
-    tmp_path: Path, make: Callable[[Path], object]
-) -> None:
+def test_a_broken_record_takes_nothing_from_the_others(tmp_path: Path, make: Callable[[Path], object]) -> None:
     own = of_demo(tmp_path)
     make(own / "b#1.member")
     (own / "c#1.member").write_text(WHOLE)

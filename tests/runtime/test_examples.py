@@ -163,9 +163,7 @@ def test_a_task_is_run_though_the_coordinator_that_ran_it_goes(tmp_path: Path) -
             async def worker(stack: AsyncExitStack, name: str) -> Any:  # noqa: ANN401 - of the example
                 queue = tasks.Tasks()
                 group = await stack.enter_async_context(
-                    groupcomm_runtime.join(
-                        "t", name=name, key=KEY, folder=tmp_path, settings=FAST, state=queue
-                    )
+                    groupcomm_runtime.join("t", name=name, key=KEY, folder=tmp_path, settings=FAST, state=queue)
                 )
                 one = tasks.Worker(group, queue, runs(name))
                 follows.append(asyncio.create_task(one.follow()))
@@ -176,11 +174,7 @@ def test_a_task_is_run_though_the_coordinator_that_ran_it_goes(tmp_path: Path) -
                 await worker(coordinator, "a")
                 b = await worker(all_of_them, "b")
                 c = await worker(all_of_them, "c")
-                asked = [
-                    asyncio.create_task(each.add(f"task {each is b} {n}"))
-                    for n in range(3)
-                    for each in (b, c)
-                ]
+                asked = [asyncio.create_task(each.add(f"task {each is b} {n}")) for n in range(3) for each in (b, c)]
                 await began.wait()
             results = await asyncio.gather(*asked)
             assert {f"TASK {who} {n}".upper() for who in (True, False) for n in range(3)} == set(results)
@@ -219,9 +213,7 @@ def test_a_state_is_taken_over_while_others_go_on_sending(tmp_path: Path) -> Non
 
             async def enters(name: str) -> None:
                 groups[name] = await stack.enter_async_context(
-                    groupcomm_runtime.join(
-                        "s", name=name, key=KEY, folder=tmp_path, settings=FAST, state=logs[name]
-                    )
+                    groupcomm_runtime.join("s", name=name, key=KEY, folder=tmp_path, settings=FAST, state=logs[name])
                 )
                 follows.append(asyncio.create_task(logs[name].follow(groups[name])))
                 await groups[name].has_state()

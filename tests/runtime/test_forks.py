@@ -73,9 +73,7 @@ def test_a_worker_keeps_neither_the_name_nor_the_port_of_a_member_that_is_gone(
             worker = await asyncio.to_thread(forked.__enter__)
             try:
                 os.kill(worker, 0)
-                async with join(
-                    "demo", name="b", key=KEY, folder=tmp_path, listen=place, settings=settings
-                ) as b:
+                async with join("demo", name="b", key=KEY, folder=tmp_path, listen=place, settings=settings) as b:
                     while {*a.members} != {a.address, b.address}:
                         await asyncio.wait_for(anext(a), 30)
                     await asyncio.gather(a.send(b"y"), b.send(b"z"))

@@ -40,9 +40,7 @@ def test_members_found_by_peers_deliver_one_order_and_a_message_of_the_largest_s
             await asyncio.gather(b.send(large), a.send(b"small"))
             assert await messages(a, 2) == (got := await messages(b, 2))
             assert {large, b"small"} == set(got)
-            with pytest.raises(
-                MessageTooLargeError, match="65537 bytes, and the largest has 65536: send it in parts"
-            ):
+            with pytest.raises(MessageTooLargeError, match="65537 bytes, and the largest has 65536: send it in parts"):
                 await a.send(large + b"x")
             with pytest.raises(BadInputError, match="no str: encode it"):
                 await a.send("text")  # type: ignore[arg-type]
@@ -77,9 +75,7 @@ def test_a_member_asks_to_leave_when_its_messages_are_delivered(
     run(test())
 
 
-def test_messages_of_one_loop_turn_are_multicast_together_and_a_cancelled_one_keeps_its_place(
-    tmp_path: Path,
-) -> None:
+def test_messages_of_one_loop_turn_are_multicast_together_and_a_cancelled_one_keeps_its_place(tmp_path: Path) -> None:
     async def test() -> None:
         join = groupcomm_runtime.join
         async with (
@@ -206,10 +202,7 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
         ({"name": "a" * 201, "peers": ["127.0.0.1:1"]}, "no name: it has up to 200 bytes"),
         ({"name": 7, "folder": "F"}, "name= is str, and this is of the type int"),
         ({"name": None, "folder": "F"}, "name= is str, and this is of the type NoneType"),
-        (
-            {"name": "a", "folder": "F", "key": None},
-            r"key= is bytes \| str, and this is of the type NoneType",
-        ),
+        ({"name": "a", "folder": "F", "key": None}, r"key= is bytes \| str, and this is of the type NoneType"),
         ({"name": "a", "folder": "F", "key": bytearray(16)}, "key= is .* and this is of the type bytearray"),
         ({"name": "a", "folder": 7}, "folder= is .*, and this is of the type int"),
         ({"name": "a", "peers": 7801}, "peers= is Iterable, and this is of the type int"),
@@ -225,10 +218,7 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
         ({"name": "a"}, "give one of the two"),
         ({"name": "a", "folder": "F", "peers": ["127.0.0.1:1"]}, "give one of the two"),
         ({"name": "a", "peers": ["nowhere"]}, "'nowhere' is no place"),
-        (
-            {"name": "a", "peers": ["127.0.0.1:7801", "0.0.0.0:7802"]},
-            "peers= has 0.0.0.0:7802, where no member",
-        ),
+        ({"name": "a", "peers": ["127.0.0.1:7801", "0.0.0.0:7802"]}, "peers= has 0.0.0.0:7802, where no member"),
         ({"name": "a", "peers": ["127.0.0.1:0"]}, "peers= has 127.0.0.1:0, where no member can be"),
         ({"name": "a", "peers": ["[::1]:7801"]}, "is a place of IPv6, and groups have IPv4: name one as"),
         ({"name": "a", "folder": "F", "listen": "::1:0"}, "'::1:0' is a place of IPv6"),
@@ -279,9 +269,7 @@ def test_a_name_that_is_heard_is_refused(tmp_path: Path) -> None:
         join = groupcomm_runtime.join
         async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as a:
             place = f"127.0.0.1:{a.place[1]}"
-            with pytest.raises(
-                NameTakenError, match=f"'a' is taken in the group 'demo': a#.* at {place} has it"
-            ):
+            with pytest.raises(NameTakenError, match=f"'a' is taken in the group 'demo': a#.* at {place} has it"):
                 async with join("demo", name="a", key=KEY, peers=[place], settings=FAST):
                     pass
             await a.send(b"on")

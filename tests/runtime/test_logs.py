@@ -213,9 +213,7 @@ def test_claims_are_judged_of_deliveries(lives: dict[Path, Life]) -> None:
     found = Counter[str]()
     all_of_them = [*lives.values()]
     one = all_of_them[0]
-    places = [
-        at for at, step in enumerate(one.steps) if any("Deliver" in repr(each) for each in step.ordered)
-    ]
+    places = [at for at, step in enumerate(one.steps) if any("Deliver" in repr(each) for each in step.ordered)]
     for at, other in pairwise(places):
         forged = evolve(one, steps=[*one.steps])
         forged.steps[at], forged.steps[other] = (
@@ -259,9 +257,7 @@ def run(*arguments: object) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_the_command_accepts_rejects_and_knows_who_was_killed(
-    logs: dict[Path, bytes], tmp_path: Path
-) -> None:
+def test_the_command_accepts_rejects_and_knows_who_was_killed(logs: dict[Path, bytes], tmp_path: Path) -> None:
     for path, text in logs.items():
         (tmp_path / path.name).write_bytes(text)
     code, output = run(tmp_path)

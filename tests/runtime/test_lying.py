@@ -66,9 +66,7 @@ def lying_stack(stack: Stack, lie: Callable[[], list[Multicast[Any] | Send[Any]]
     """The same stack, with a STATE_TRANSFER that tells lies in the place of the message b"lie"."""
 
     def step(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401 - of the core
-        if isinstance(event, state_transfer.SendRequested) and numbered(cast("bytes", event.payload))[1] == [
-            b"lie"
-        ]:
+        if isinstance(event, state_transfer.SendRequested) and numbered(cast("bytes", event.payload))[1] == [b"lie"]:
             return state, (choice(lie()),)  # noqa: S311 - no secret
         return state_transfer.step(config, state, event)
 

@@ -85,18 +85,14 @@ def test_a_list_of_which_no_host_is_found_is_an_error(
     run(test())
 
 
-def test_a_host_that_is_not_found_is_named(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_host_that_is_not_found_is_named(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     """It may be one that has not started yet, so the others found a group."""
     resolves(monkeypatch, unknown)
     (port,) = free(1)
 
     async def test() -> None:
         peers = [f"127.0.0.1:{port}", "no-such-host.example:7801"]
-        async with groupcomm_runtime.join(
-            "demo", name="a", key=KEY, peers=peers, listen=peers[0], settings=FAST
-        ) as a:
+        async with groupcomm_runtime.join("demo", name="a", key=KEY, peers=peers, listen=peers[0], settings=FAST) as a:
             await a.send(b"x")
 
     run(test())
@@ -146,9 +142,7 @@ def test_the_first_look_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     run(test())
 
 
-def test_an_address_that_changes_is_found_and_one_that_is_known_is_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_address_that_changes_is_found_and_one_that_is_known_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = ["127.0.0.1"]
     looks = 0
 

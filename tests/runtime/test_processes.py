@@ -79,25 +79,18 @@ def until(holds: Callable[[], bool], what: str) -> None:
         time.sleep(0.02)
 
 
-def test_three_converse_one_is_killed_and_a_new_life_joins(
-    started: Callable[[str, int, int], Running],
-) -> None:
+def test_three_converse_one_is_killed_and_a_new_life_joins(started: Callable[[str, int, int], Running]) -> None:
     """The two that stay deliver the same, in one order; the third has delivered the beginning of it."""
     a, b, c = (started(name, 40, 3) for name in "abc")
     until(lambda: all(len(each.messages) == 120 for each in (a, b, c)), "all three have delivered all")
     assert a.messages == b.messages == c.messages
-    killed = next(
-        each for each in (a, b, c) if each.lines[0].count(" ") == 2
-    )  # who founded it: the coordinator
+    killed = next(each for each in (a, b, c) if each.lines[0].count(" ") == 2)  # who founded it: the coordinator
     others = [each for each in (a, b, c) if each is not killed]
     killed.process.kill()
     until(lambda: all(each.people == 2 for each in others), "the others have a view without it")
     name = killed.lines[0].split()[2].partition("#")[0]
     again = started(name, 40, 3)
-    until(
-        lambda: all(len(each.messages) == 160 for each in others),
-        "the new incarnation has sent to the others",
-    )
+    until(lambda: all(len(each.messages) == 160 for each in others), "the new incarnation has sent to the others")
     until(lambda: len(again.messages) == 40, "the new incarnation has delivered its own")
     assert others[0].messages == others[1].messages
     assert others[0].messages[120:] == again.messages

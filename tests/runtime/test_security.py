@@ -76,9 +76,7 @@ def test_each_attack_of_the_table_has_a_test() -> None:
 # Another user of the folder
 
 
-def test_links_and_pipes_that_another_has_put_there_are_not_written_and_not_waited_for(
-    tmp_path: Path,
-) -> None:
+def test_links_and_pipes_that_another_has_put_there_are_not_written_and_not_waited_for(tmp_path: Path) -> None:
     """The victim's files are as they were, and the loop never stands."""
     precious = tmp_path / "thesis.tex"
     precious.write_text("precious")
@@ -136,9 +134,7 @@ def test_what_a_group_writes_is_of_its_user_alone(tmp_path: Path) -> None:
     async def test() -> None:
         async with join("demo", name="a", key=KEY, folder=folder, log=logs, settings=FAST) as a:
             await a.send(b"x")
-            modes = {
-                each.name.partition("#")[0]: each.stat().st_mode & 0o777 for each in of_demo(folder).iterdir()
-            }
+            modes = {each.name.partition("#")[0]: each.stat().st_mode & 0o777 for each in of_demo(folder).iterdir()}
             assert {"a.lock": 0o600, "a": 0o600} == modes
             assert [0o600] == [each.stat().st_mode & 0o777 for each in logs.iterdir()]
 
@@ -475,9 +471,7 @@ def test_two_of_another_version_or_majority_found_no_second_group(
     run(test())
 
 
-def test_two_groups_of_other_keys_side_by_side_are_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_two_groups_of_other_keys_side_by_side_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Neither can be certain of the other, so both stand; it is not done in silence."""
 
     async def test() -> None:
@@ -530,9 +524,7 @@ def test_an_address_has_a_length(name: str) -> None:
         places_of(pack([(name, *HERE)]))
 
 
-def test_what_is_remembered_of_others_does_not_grow_with_their_number(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_remembered_of_others_does_not_grow_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a bound of 1,024, which is reached. `make strangers` has 100,000 incarnations, and the bound in use."""
     monkeypatch.setattr(member, "MOST_HEARD", 1_024)
     came = asyncio.run(strangers.incarnations(3_000))
@@ -598,9 +590,7 @@ def test_a_text_costs_who_guesses_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
-def test_accept_refuses_what_may_never_end(
-    tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_accept_refuses_what_may_never_end(tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "a#1.log"
     if kind == "pipe":
         os.mkfifo(log)
@@ -615,9 +605,7 @@ def test_accept_rejects_numbers_that_no_log_has_and_lines_without_an_end(
     tmp_path: Path, place: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def test() -> None:
-        async with join(
-            "demo", name="a", key=KEY, folder=tmp_path / "g", log=tmp_path / "logs", settings=FAST
-        ):
+        async with join("demo", name="a", key=KEY, folder=tmp_path / "g", log=tmp_path / "logs", settings=FAST):
             pass
 
     run(test())

@@ -121,9 +121,7 @@ def told(caplog: pytest.LogCaptureFixture, operation: str, name: str) -> list[st
     ]
 
 
-def test_a_message_in_the_state_of_a_joiner_is_not_applied_again_when_its_sender_is_back(
-    tmp_path: Path,
-) -> None:
+def test_a_message_in_the_state_of_a_joiner_is_not_applied_again_when_its_sender_is_back(tmp_path: Path) -> None:
     """A sends x and does not hear that B has delivered it; C joins B, which is the primary; A sends x again."""
 
     async def test() -> None:
@@ -160,11 +158,7 @@ def test_a_message_in_the_state_of_a_joiner_is_not_applied_again_when_its_sender
     assert 3 == len(lives)
     assert [] == judge(lives).rejected, "B has delivered x before, and A and C later"
     for life in lives:  # in another order, which no protocol gives
-        delivers = [
-            at
-            for at, step in enumerate(life.steps)
-            if any(isinstance(each, Deliver) for each in step.ordered)
-        ]
+        delivers = [at for at, step in enumerate(life.steps) if any(isinstance(each, Deliver) for each in step.ordered)]
         one, other = (life.steps[at] for at in delivers[-2:])
         forged = evolve(life, steps=[*life.steps])
         for at, step, ordered in zip(delivers[-2:], (one, other), (other.ordered, one.ordered), strict=True):
@@ -264,12 +258,7 @@ def _fails_half_way() -> Iterator[bytes]:
 )
 @pytest.mark.parametrize("holders", [1, 2])
 def test_a_provider_that_fails_stays_and_the_next_provides_or_the_same_again(
-    tmp_path: Path,
-    *,
-    caplog: pytest.LogCaptureFixture,
-    holders: int,
-    fails: Callable[[], Any],
-    text: str,
+    tmp_path: Path, *, caplog: pytest.LogCaptureFixture, holders: int, fails: Callable[[], Any], text: str
 ) -> None:
     """The only holder is asked again. Of two, the first fails always."""
     settings = evolve(FAST, largest_state=1_000)
@@ -470,9 +459,7 @@ def test_a_member_without_a_state_is_a_stranger_to_members_with_one(tmp_path: Pa
         holder = Member("a")
         await holder.join(tmp_path)
         with pytest.raises(BadInputError, match="another majority= or state=: give the same"):
-            async with groupcomm_runtime.join(
-                "demo", name="b", key=KEY, folder=tmp_path / "members", settings=FAST
-            ):
+            async with groupcomm_runtime.join("demo", name="b", key=KEY, folder=tmp_path / "members", settings=FAST):
                 pass
         await holder.leave()
 

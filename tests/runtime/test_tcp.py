@@ -68,15 +68,11 @@ def test_a_cut_connection_loses_nothing_and_is_opened_again(
         async with three(tmp_path) as groups:
             sends = []
             if not again:
-                monkeypatch.setattr(
-                    _Outgoing, "_broken", lambda peer: setattr(peer, "_not_before", float("inf"))
-                )
+                monkeypatch.setattr(_Outgoing, "_broken", lambda peer: setattr(peer, "_not_before", float("inf")))
             before = {each for group in groups for each in carrier(group).incoming}
             for turn in range(5):
                 sends += [
-                    asyncio.create_task(
-                        group.send(f"{turn} {number} {group.address}".encode() + bytes(3_000))
-                    )
+                    asyncio.create_task(group.send(f"{turn} {number} {group.address}".encode() + bytes(3_000)))
                     for group in groups
                     for number in range(10)
                 ]

@@ -26,12 +26,7 @@ from groupcomm_field.torture.network import LossySocket, Rules
 from groupcomm_field.torture.plan import KINDS, drawn
 from tests.runtime.broken_glue import BROKEN, noticed
 
-TORTURE = [
-    sys.executable,
-    "-c",
-    "from groupcomm_conformance.commands.main import main; exit(main())",
-    "torture",
-]
+TORTURE = [sys.executable, "-c", "from groupcomm_conformance.commands.main import main; exit(main())", "torture"]
 PATIENCE = 60.0  # seconds, of a busy machine
 
 
@@ -184,9 +179,7 @@ def lost_is_noticed(out: Path, record: dict[str, Any]) -> None:
         return [each.why for each in judge([forged, *others], survivors).rejected]
 
     assert any("have delivered other messages" in why for why in without("Deliver(", -1))
-    assert any(
-        "1 messages that it sent are lost" in why for why in without(f"Deliver(sender='{one.member}'", 0)
-    )
+    assert any("1 messages that it sent are lost" in why for why in without(f"Deliver(sender='{one.member}'", 0))
     assert any("has no log" in each.why for each in judge(lives, [*survivors, "z#1"]).rejected)
 
 
@@ -202,13 +195,9 @@ def runs(pid: int) -> bool:
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
 )
-def test_no_process_is_left_when_a_campaign_is_ended(
-    tmp_path: Path, number: signal.Signals, code: int
-) -> None:
+def test_no_process_is_left_when_a_campaign_is_ended(tmp_path: Path, number: signal.Signals, code: int) -> None:
     out = tmp_path / "out"
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # it is ignored where a shell began this beside it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored where a shell began this beside it
     with subprocess.Popen(
         [*TORTURE, "--members", "3", "--faults", "500", "--out", str(out)],
         stdout=subprocess.DEVNULL,

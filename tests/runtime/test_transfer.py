@@ -282,8 +282,7 @@ _VIEW, _APP = state_transfer._view_installed, state_transfer._app_received  # no
 
 
 @pytest.mark.parametrize(
-    ("name", "broken"),
-    [("_kept_by", _own), ("_view_installed", _cut_off), ("_app_received", _holds_nothing)],
+    ("name", "broken"), [("_kept_by", _own), ("_view_installed", _cut_off), ("_app_received", _holds_nothing)]
 )
 def test_a_broken_transfer_is_noticed(
     name: str, broken: Callable[..., object], monkeypatch: pytest.MonkeyPatch
@@ -399,13 +398,7 @@ async def until(holds: Callable[[], object]) -> None:
 
 def test_a_state_is_read_in_parts_of_bounded_size_as_it_was_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transfer, "_PART", 7)
-    for state in (
-        [b""],
-        [b"a"],
-        [b"seven--"],
-        [b"a state of some length"],
-        [b"in ", b"", b"pieces of any", b" size"],
-    ):
+    for state in ([b""], [b"a"], [b"seven--"], [b"a state of some length"], [b"in ", b"", b"pieces of any", b" size"]):
         whole = b"".join(state)
         for given in (whole, iter(state)):
             chunks = [*pieces(given, 100)]

@@ -10,9 +10,7 @@ MODELS = [model for model in checking.select(MANIFESTS["sequencer"], "smoke") if
 def test_a_core_that_reuses_the_message_is_told() -> None:
     """SEQ-26, FLAW-11: the FORWARD becomes the DATA's, in place, and its effects are right all the same."""
 
-    def reuses(
-        config: sequencer.Config, state: sequencer.State, event: sequencer.Event
-    ) -> sequencer.Transition:
+    def reuses(config: sequencer.Config, state: sequencer.State, event: sequencer.Event) -> sequencer.Transition:
         came = sequencer.step(config, state, event)
         if isinstance(event, sequencer.ForwardReceived) and came[1]:
             object.__setattr__(event, "sender", state.member)

@@ -24,9 +24,7 @@ def wrong_cells(text: str, manifest: Manifest) -> list[str]:
     """Name each cell of the table that the manifest does not bear out: row, claim, what it says."""
     section = text.partition("\n## What it needs")[2].partition("\n## ")[0]
     rows = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in section.splitlines()
-        if line.startswith("|")
+        [cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line.startswith("|")
     ]
     head, _, *body = rows
     wrong: list[str] = []
@@ -54,11 +52,7 @@ def test_the_table_of_guarantees_is_what_the_models_show(manifest: Manifest) -> 
     ("true", "false", "named"),
     [
         ("| no: `without_fifo__on_layers_view` |", "| yes |", "NAKACK: order, TotalOrder: yes"),
-        (
-            "| no: `unicast_unordered__on_dedup_by_set` |",
-            "| no: `dedup_by_set` |",
-            "SenderFifo: no: `dedup_by_set`",
-        ),
+        ("| no: `unicast_unordered__on_dedup_by_set` |", "| no: `dedup_by_set` |", "SenderFifo: no: `dedup_by_set`"),
         ("| yes | - | `duplicating`,", "| yes | yes | `duplicating`,", "EventuallyDelivered: yes"),
         ("| UNICAST: no loss | yes |", "| UNICAST: no loss | - |", "UNICAST: no loss, TotalOrder: -"),
     ],

@@ -152,9 +152,7 @@ def test_a_duplicate_of_an_own_message_clears_the_table_all_the_same() -> None:
 @pytest.mark.parametrize(
     ("sender", "seqno", "delivers"), [("C", 1, 0), ("C", 2, 0), ("C", 3, 1), ("C", 9, 1), ("A", 1, 1)]
 )
-def test_what_is_no_higher_than_the_highest_of_its_sender_is_discarded(
-    sender: str, seqno: int, delivers: int
-) -> None:
+def test_what_is_no_higher_than_the_highest_of_its_sender_is_discarded(sender: str, seqno: int, delivers: int) -> None:
     """SEQ-11, SEQ-28, SEQ-29."""
     state = joined("B", ordered("C", 2))
     after, effects = take(state, ordered(sender, seqno))
@@ -383,9 +381,7 @@ EVENTS = st.one_of(
     VIEWS.flatmap(
         # A coordinator orders messages of members: the core takes its word for that.
         lambda view: st.builds(
-            sequencer.DataReceived,
-            SENDERS,
-            st.builds(Data, st.just(view.id), tags(view.members), st.integers(1, 9)),
+            sequencer.DataReceived, SENDERS, st.builds(Data, st.just(view.id), tags(view.members), st.integers(1, 9))
         )
     ),
 )
@@ -436,8 +432,7 @@ def test_whatever_is_sent_and_does_not_come_back_is_sent_again(
     last = View(ViewId(9, "B"), ("B", "C"))
     _, effects = take(state, sequencer.ViewInstalled(last))
     expected = [
-        Send("B", Forward(last.id, Tag("C", ABC.id, entry.seqno), entry.payload))
-        for entry in state.forward_table
+        Send("B", Forward(last.id, Tag("C", ABC.id, entry.seqno), entry.payload)) for entry in state.forward_table
     ]
     assert expected == effects
     assert [Payload(n) for n in payloads] == [entry.payload for entry in state.forward_table][

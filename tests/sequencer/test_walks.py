@@ -13,9 +13,7 @@ from tests.cores import is_caught_on_a_shortest_walk
 Step = Callable[[sequencer.Config, sequencer.State, sequencer.Event], sequencer.Transition]
 
 
-def keeps_its_table(
-    config: sequencer.Config, state: sequencer.State, event: sequencer.Event
-) -> sequencer.Transition:
+def keeps_its_table(config: sequencer.Config, state: sequencer.State, event: sequencer.Event) -> sequencer.Transition:
     """Messages that came back are sent again all the same."""
     after, effects = sequencer.step(config, state, event)
     return evolve(after, forward_table=(*state.forward_table,)) if effects and isinstance(

@@ -99,11 +99,7 @@ def test_the_reader_takes_each_step_of_the_table_as_tlc_does() -> None:
         at, event = rows.place(row)
         state, effects = rows.expected(row)
         did = of.call("Step", read(rows.states[at]), read(rows.events[event]))
-        expected = {
-            "outcome": rows.outcome(row),
-            "state": shown(read(state)),
-            "effects": shown(read(effects)),
-        }
+        expected = {"outcome": rows.outcome(row), "state": shown(read(state)), "effects": shown(read(effects))}
         if shown(did) != expected:
             different.append((row, shown(did), expected))
     assert (len(rows), different[:1]) == (3276, [])
@@ -187,9 +183,7 @@ def test_the_second_solver_is_asked_of_a_fixed_part_or_of_all() -> None:
     others = next(n for n in range(len(asked)) if n not in part)
     with judging.Judges.of(ROOT, "stable") as judges:
         some = list(judges.obligations(2, confirm_all=False))
-    assert [(each.proved.clause, each.again) for each in some] == [
-        (each.clause, "unsat") for each in asked[:2]
-    ]
+    assert [(each.proved.clause, each.again) for each in some] == [(each.clause, "unsat") for each in asked[:2]]
     assert judging.judge(asked[others], confirm=False).again is None
     assert judging.judge(asked[others], confirm=True).again == "unsat"
 
@@ -270,9 +264,7 @@ def test_where_views_merge_the_claims_need_disjoint_views_and_a_sender_that_stay
     }
     model = MANIFEST.model("merge")
     cfg = MANIFEST.cfg(evolve(model, constants={**model.constants, **constants}))
-    claims = (
-        ("InScope", "NoPrematurePurgeTogether", "RequestsServableTogether") if claim is None else (claim,)
-    )
+    claims = ("InScope", "NoPrematurePurgeTogether", "RequestsServableTogether") if claim is None else (claim,)
     root = f"---- MODULE Merging ----\nEXTENDS MCStable, StableInductive\n{SCRIPTS}====\n"
     cfg = evolve(cfg, invariants=claims, properties=())
     found = run(MANIFEST.folders, "Merging", cfg.render(), generated={"Merging": root}, workers=1, short=True)
@@ -313,9 +305,7 @@ def joins_beside_first_views(monkeypatch: pytest.MonkeyPatch) -> None:
     def narrowed(theory: stable.Theory) -> Iterator[vocabulary.Action]:
         for each in actions(theory):
             if each.name == "JoinStep":
-                first = z3.Implies(
-                    vocabulary.precedes(u, z3.Const("w_1", vocabulary.VIEW)), vocabulary.is_first(u)
-                )
+                first = z3.Implies(vocabulary.precedes(u, z3.Const("w_1", vocabulary.VIEW)), vocabulary.is_first(u))
                 yield evolve(each, requires=(*each.requires, z3.ForAll([u], first)))
             else:
                 yield each
@@ -327,9 +317,7 @@ def swaps_an_if(monkeypatch: pytest.MonkeyPatch) -> None:
     choice = Logic.choice
 
     def swapped(logic: Logic, test: Any, then: Any, other: Any) -> Any:  # noqa: ANN401 - of any type
-        return (
-            choice(logic, test, then, other) if isinstance(test, bool) else choice(logic, test, other, then)
-        )
+        return choice(logic, test, then, other) if isinstance(test, bool) else choice(logic, test, other, then)
 
     monkeypatch.setattr(Logic, "choice", swapped)
 
@@ -412,10 +400,7 @@ def test_a_small_group_is_found_only_where_there_is_one() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
-    [
-        (["gms"], 2, "gms is none of stable"),
-        (["stable", "--step", "JoinSteps"], 4, "no obligation has these names"),
-    ],
+    [(["gms"], 2, "gms is none of stable"), (["stable", "--step", "JoinSteps"], 4, "no obligation has these names")],
 )
 def test_what_cannot_be_proved_is_said(
     arguments: list[str], code: int, text: str, capsys: pytest.CaptureFixture[str]

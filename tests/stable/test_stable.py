@@ -124,9 +124,7 @@ def test_the_announcement_is_made_once() -> None:
 def test_an_announcement_purges_before_it_cancels_the_own_one() -> None:
     """STB-10, STB-11, AMB-31, LAY-04: effects are in order; the purge goes down."""
     stable_up_to = Vector.of(A=4, B=3, C=4)
-    _, effects = stable.step(
-        CONFIG, after(joined(), *COMPLETE), announced(stable_up_to, digest(A=6, B=3, C=4))
-    )
+    _, effects = stable.step(CONFIG, after(joined(), *COMPLETE), announced(stable_up_to, digest(A=6, B=3, C=4)))
     assert (PassDown(stable.Purge(stable_up_to)), CancelTimer("stability")) == effects
     _, effects = stable.step(CONFIG, joined(), announced(stable_up_to, digest(A=6, B=3, C=4)))
     assert (PassDown(stable.Purge(stable_up_to)),) == effects
@@ -141,9 +139,7 @@ def test_an_announcement_begins_a_round_with_what_is_delivered_then() -> None:
 
 def test_a_new_view_drops_what_was_counted_and_pending() -> None:
     """STB-19, AMB-56."""
-    state, effects = stable.step(
-        CONFIG, after(joined(), *COMPLETE), stable.ViewInstalled(AB, digest(A=6, B=6))
-    )
+    state, effects = stable.step(CONFIG, after(joined(), *COMPLETE), stable.ViewInstalled(AB, digest(A=6, B=6)))
     assert (CancelTimer("stability"), SetTimer("stable", 20_000, 20_000)) == effects
     assert (False, frozenset("AB"), Vector.of(A=6, B=6)) == (state.pending, state.heard_from, state.vote)
 
@@ -175,12 +171,9 @@ def test_a_member_alone_needs_its_own_vote_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("received", "counted", "votes"),
-    [((9,), 9, 0), ((10,), 0, 1), ((9, 1), 0, 1), ((11,), 0, 1), ((25, 9), 9, 1)],
+    ("received", "counted", "votes"), [((9,), 9, 0), ((10,), 0, 1), ((9, 1), 0, 1), ((11,), 0, 1), ((25, 9), 9, 1)]
 )
-def test_bytes_make_a_member_vote_from_the_limit_on(
-    received: tuple[int, ...], counted: int, votes: int
-) -> None:
+def test_bytes_make_a_member_vote_from_the_limit_on(received: tuple[int, ...], counted: int, votes: int) -> None:
     """STB-04: at the limit, not beyond it; then the count begins again."""
     state = joined()
     sent = 0
@@ -258,20 +251,13 @@ def test_one_counter_and_another_creator_is_another_view() -> None:
     state = after(joined(), *COMPLETE)
     theirs = View(ViewId(1, "B"), ("B", "A", "C"))
     assert stable.step(CONFIG, state, vote("B", view=theirs))[0] is state
-    assert (
-        stable.step(CONFIG, state, announced(Vector.of(A=5, B=3, C=4), digest(A=5), view=theirs))[0] is state
-    )
+    assert stable.step(CONFIG, state, announced(Vector.of(A=5, B=3, C=4), digest(A=5), view=theirs))[0] is state
 
 
 # Refusals
 
 REFUSED: dict[str, tuple[stable.State, stable.Event, type[ProtocolError], str]] = {
-    "a vote before a view": (
-        stable.start("A"),
-        stable.StableTimeout(),
-        LocalProtocolError,
-        "no view is installed yet",
-    ),
+    "a vote before a view": (stable.start("A"), stable.StableTimeout(), LocalProtocolError, "no view is installed yet"),
     "bytes before a view": (
         stable.start("A"),
         stable.MessageReceived(1),
@@ -308,12 +294,7 @@ REFUSED: dict[str, tuple[stable.State, stable.Event, type[ProtocolError], str]] 
         LocalProtocolError,
         "the digest's members are not the view's",
     ),
-    "a stranger's vote": (
-        joined(),
-        vote("Z"),
-        RemoteProtocolError,
-        "Z is not in our view, and says it is",
-    ),
+    "a stranger's vote": (joined(), vote("Z"), RemoteProtocolError, "Z is not in our view, and says it is"),
     "a stranger's announcement": (
         joined(),
         announced(Vector.of(A=0, B=0, C=0), digest(A=0, B=0, C=0), "Z"),
@@ -357,17 +338,10 @@ def test_before_a_view_messages_are_ignored() -> None:
 
 EVENTS = st.one_of(
     st.builds(vote, SENDERS, VECTORS, st.sampled_from([ABC, ABC, AB])),
-    st.builds(
-        announced, VECTORS, VECTORS.map(lambda v: digest(**v)), SENDERS, st.sampled_from([ABC, ABC, AB])
-    ),
+    st.builds(announced, VECTORS, VECTORS.map(lambda v: digest(**v)), SENDERS, st.sampled_from([ABC, ABC, AB])),
     st.builds(stable.MessageReceived, st.integers(1, 12)),
     st.sampled_from(
-        [
-            stable.StableTimeout(),
-            stable.StabilityTimeout(),
-            stable.DigestPromised("D"),
-            stable.PromiseWithdrawn("D"),
-        ]
+        [stable.StableTimeout(), stable.StabilityTimeout(), stable.DigestPromised("D"), stable.PromiseWithdrawn("D")]
     ),
 )
 

@@ -17,9 +17,7 @@ Step = Callable[[stable.Config, stable.State, stable.Event], stable.Transition]
 def announces_twice(config: stable.Config, state: stable.State, event: stable.Event) -> stable.Transition:
     """The announcement stays pending when another member was faster (STB-10)."""
     after, effects = stable.step(config, state, event)
-    return (
-        evolve(after, pending=state.pending) if isinstance(event, stable.StabilityReceived) else after
-    ), effects
+    return (evolve(after, pending=state.pending) if isinstance(event, stable.StabilityReceived) else after), effects
 
 
 BROKEN: Mapping[Step, str] = {
@@ -40,22 +38,14 @@ def test_what_makes_a_member_are_these_constants() -> None:
         "stability_delay": "StabilityDelay",
         "stable_interval": "StableInterval",
     } == PROTOCOLS["stable"].parameters
-    assert {
-        "HoldVote": "until_redeemed",
-        "MergeRule": "min",
-        "VoteSource": "delivered",
-    }.items() <= PROTOCOLS["stable"].guards.items()
-    assert {"stable": stable.StableTimeout, "stability": stable.StabilityTimeout} == PROTOCOLS[
+    assert {"HoldVote": "until_redeemed", "MergeRule": "min", "VoteSource": "delivered"}.items() <= PROTOCOLS[
         "stable"
-    ].timeouts
+    ].guards.items()
+    assert {"stable": stable.StableTimeout, "stability": stable.StabilityTimeout} == PROTOCOLS["stable"].timeouts
     assert {"STABLE": stable.Stable, "STABILITY": stable.Stability} == PROTOCOLS["stable"].messages
 
 
 def test_a_model_of_the_note_is_not_one_of_the_implementation() -> None:
     """It changes no guard: it has the note's step in the place of the members' own."""
-    with pytest.raises(
-        MappingError, match="another MemberStep, so that its members take other steps than stable's"
-    ):
-        PROTOCOLS["stable"].config(
-            derive.constants_of(MANIFESTS["stable"].cfg(MANIFESTS["stable"].model("note")))
-        )
+    with pytest.raises(MappingError, match="another MemberStep, so that its members take other steps than stable's"):
+        PROTOCOLS["stable"].config(derive.constants_of(MANIFESTS["stable"].cfg(MANIFESTS["stable"].model("note"))))

@@ -60,11 +60,7 @@ class Broken:
 
 BROKEN: Final = (
     Broken(
-        "table_not_sent_again",
-        "sequencer",
-        "ResendsTable",
-        "again = (*effects, *_resent(after))",
-        "again = effects",
+        "table_not_sent_again", "sequencer", "ResendsTable", "again = (*effects, *_resent(after))", "again = effects"
     ),
     Broken(
         "early_forwards_lost",
@@ -138,20 +134,8 @@ BROKEN: Final = (
         "refused = query.seniors & state.decision.before(sender)",
         "refused = frozenset()",
     ),
-    Broken(
-        "any_view_installed",
-        "gms",
-        "PredecessorCheck",
-        "if decision.follows != state.decision.id:",
-        "if False:",
-    ),
-    Broken(
-        "dead_awaited",
-        "gms",
-        "Struck",
-        "gone = {member}\n",
-        "gone: set[str] = set()\n",
-    ),
+    Broken("any_view_installed", "gms", "PredecessorCheck", "if decision.follows != state.decision.id:", "if False:"),
+    Broken("dead_awaited", "gms", "Struck", "gone = {member}\n", "gone: set[str] = set()\n"),
     Broken(
         "counter_above_own",
         "merge",
@@ -188,13 +172,7 @@ BROKEN: Final = (
         "        case WindowsAdded():\n            return state, ()\n"
         "        case DigestPromised() | PromiseWithdrawn():\n            return state, (PassDown(event),)",
     ),
-    Broken(
-        "one_vote_missing",
-        "stable",
-        "AllVotes",
-        "if counted.heard_from:",
-        "if len(counted.heard_from) > 1:",
-    ),
+    Broken("one_vote_missing", "stable", "AllVotes", "if counted.heard_from:", "if len(counted.heard_from) > 1:"),
     Broken(
         "votes_for_received",
         "stable",
@@ -214,23 +192,15 @@ class Left:
 
 
 LEFT: Final[Mapping[str, Left]] = {
-    "departed_forgotten": Left(
-        "restart", "a member must leave, come back by a merge, and send again what it sent"
-    ),
+    "departed_forgotten": Left("restart", "a member must leave, come back by a merge, and send again what it sent"),
     "answered_before_acks": Left("join", "a coordinator must crash between its answer and the last ACK"),
-    "seniors_not_refused": Left(
-        "false_suspicion", "who is refused must then not hear of its exclusion by another way"
-    ),
-    "second_leader_replaces_first": Left(
-        "three_crash", "two leaders must ask while the group is being stopped"
-    ),
+    "seniors_not_refused": Left("false_suspicion", "who is refused must then not hear of its exclusion by another way"),
+    "second_leader_replaces_first": Left("three_crash", "two leaders must ask while the group is being stopped"),
 }
 """Of the cores here. The reasons are read off the change, and no run has shown them."""
 
 
-def noticed(
-    cores: tuple[Broken, ...], names: list[str], setup: Setup, left: Mapping[str, Left] = LEFT
-) -> None:
+def noticed(cores: tuple[Broken, ...], names: list[str], setup: Setup, left: Mapping[str, Left] = LEFT) -> None:
     """Simulate a stack with each of the cores, or those of some names, and print what is noticed."""
     found = 0
     chosen = [each for each in cores if not names or each.name in names]

@@ -14,11 +14,7 @@ from .broken import Broken, Left, noticed
 _UNICAST: Final = (
     ("nothing_sent_again", "side)), (*again, _timer(side))", "side)), (_timer(side),)"),
     ("retransmits_once", "side)), (*again, _timer(side))", "side)), again"),
-    (
-        "timer_never_set",
-        "((sent,) if old is not None and old.kept else (sent, _timer(side)))",
-        "(sent,)",
-    ),
+    ("timer_never_set", "((sent,) if old is not None and old.kept else (sent, _timer(side)))", "(sent,)"),
     (
         "waiting_acknowledged",
         "Ack(connection, window.delivered, state.incarnation)",
@@ -70,32 +66,16 @@ _UNICAST: Final = (
     ),
     ("kept_is_dropped", "if not old.kept:\n        return evolve(", "if True:\n        return evolve("),
     ("connection_goes_on", "if peer not in state.known:", "if True:"),
-    (
-        "any_connection_acknowledged",
-        "if side is None or side.connection != message.connection:",
-        "if side is None:",
-    ),
+    ("any_connection_acknowledged", "if side is None or side.connection != message.connection:", "if side is None:"),
     (
         "one_more_acknowledged",
         "bisect_right(side.kept, message.seqno, key",
         "bisect_right(side.kept, message.seqno + 1, key",
     ),
-    (
-        "asked_in_vain",
-        "is new (UNI-19)\n            return heard",
-        "is new (UNI-19)\n            return state, ()",
-    ),
-    (
-        "numbers_begin_again",
-        "Connection(state.incarnation, state.opened + 1),",
-        "Connection(state.incarnation, 1),",
-    ),
+    ("asked_in_vain", "is new (UNI-19)\n            return heard", "is new (UNI-19)\n            return state, ()"),
+    ("numbers_begin_again", "Connection(state.incarnation, state.opened + 1),", "Connection(state.incarnation, 1),"),
     ("incarnation_not_taken", "return evolve(state, incarnation=event.incarnation), ()", "return state, ()"),
-    (
-        "last_sent_again",
-        "for place in range(count))",
-        "for place in range(len(side.kept) - count, len(side.kept)))",
-    ),
+    ("last_sent_again", "for place in range(count))", "for place in range(len(side.kept) - count, len(side.kept)))"),
 )
 
 _NAKACK: Final = (
@@ -124,11 +104,7 @@ _NAKACK: Final = (
         "return state, ()",
     ),
     ("highest_never_told", "if not any(window.kept for window in state.windows.values()):", "if True:"),
-    (
-        "nothing_asked",
-        "if state.asking or next(iter(_requests(state)), None) is None:",
-        "if True:",
-    ),
+    ("nothing_asked", "if state.asking or next(iter(_requests(state)), None) is None:", "if True:"),
     ("asked_once", "return state, (*requests, _request_timer(config))", "return state, requests"),
     ("asking_never_ends", "return evolve(state, asking=False), ()", "return state, ()"),
     ("nothing_answered", "if store is None or event.sender == state.member:", "if True:"),
@@ -167,21 +143,13 @@ _NAKACK: Final = (
         "return min(seqno, window.base + state.limit[origin]) if state.held else seqno",
         "return min(seqno, NOTHING + state.limit[origin]) if state.held else seqno",
     ),
-    (
-        "fetch_ignored",
-        "named = evolve(window, fetch=Source(event.holder, window.base + event.upto))",
-        "named = window",
-    ),
+    ("fetch_ignored", "named = evolve(window, fetch=Source(event.holder, window.base + event.upto))", "named = window"),
     (
         "fetch_from_the_start",
         "named = evolve(window, fetch=Source(event.holder, window.base + event.upto))",
         "named = evolve(window, fetch=Source(event.holder, NOTHING + event.upto))",
     ),
-    (
-        "release_ignored",
-        "return _drain_all(config, evolve(state, held=False, limit=EMPTY_VECTOR))",
-        "return state, ()",
-    ),
+    ("release_ignored", "return _drain_all(config, evolve(state, held=False, limit=EMPTY_VECTOR))", "return state, ()"),
     (
         "digest_one_too_high",
         "Vector(tuple((member, window.delivered) for member",
@@ -205,24 +173,16 @@ LEFT: Final[Mapping[str, Left]] = {
     "send_sides_stay": Left("two_messages_lossy", "a report closes what a view has left open"),
     "late_copies_kept": Left("merge", "what is kept for too long violates no claim"),
     "highest_ignored": Left("merge", "the next multicast shows the gap, and the flush fetches what is last"),
-    "former_view_not_kept": Left(
-        "merge", "who is asked by a member of the former view is seldom the last to have it"
-    ),
-    "one_more_purged": Left(
-        "merge", "a member must lack the message that is purged too early, and ask for it"
-    ),
+    "former_view_not_kept": Left("merge", "who is asked by a member of the former view is seldom the last to have it"),
+    "one_more_purged": Left("merge", "a member must lack the message that is purged too early, and ask for it"),
     "waiting_outlives_view": Left("next", "what waits must have the seqno that is next in the next view"),
     "windows_set_anew": Left("", "merging gives starts of new members alone; tests/nakack has a step"),
     "fetch_ignored": Left("merge", "what the flush has named is mostly asked for already"),
-    "fetch_from_the_start": Left(
-        "merge", "it asks for less than the cut, and the rest is mostly asked for already"
-    ),
+    "fetch_from_the_start": Left("merge", "it asks for less than the cut, and the rest is mostly asked for already"),
     "waiting_told_as_delivered": Left(
         "", "little waits where it is read; rows have no more than steps, tests/nakack has it"
     ),
-    "origin_alone_asked": Left(
-        "told", "a sender that has not crashed answers; others ask for what a crashed one sent"
-    ),
+    "origin_alone_asked": Left("told", "a sender that has not crashed answers; others ask for what a crashed one sent"),
 }
 """As `broken.LEFT`, of the cores here."""
 

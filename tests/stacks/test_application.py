@@ -95,9 +95,7 @@ def drawn(random: Random) -> list[tuple[History, History]]:
         quiet(self, one_path=one_path)
         seen = self._seen
         for _ in range(3 if len(seen) > 1 else 0):
-            names = dict(
-                zip((each.name for each in random.sample([*seen], len(seen))), "ABCDEFGHIJ", strict=False)
-            )
+            names = dict(zip((each.name for each in random.sample([*seen], len(seen))), "ABCDEFGHIJ", strict=False))
             both = {
                 names[each.name]: application._named(each, told)  # noqa: SLF001
                 for each, told in seen.items()
@@ -108,9 +106,7 @@ def drawn(random: Random) -> list[tuple[History, History]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(application.ApplicationView, "quiet", keep)
         for kinds in ({"join", "leave", "crash"}, {"join", "partition", "suspicion", "merge", "leave"}):
-            setup = Setup(
-                ("sequencer", "flush", "merge_gms"), members=3, faults=Faults(frozenset(kinds), 0.1)
-            )
+            setup = Setup(("sequencer", "flush", "merge_gms"), members=3, faults=Faults(frozenset(kinds), 0.1))
             for seed in range(60):
                 assert simulate(setup, events=60, seed=seed).found is None
     return kept
@@ -166,9 +162,7 @@ def corrupted(random: Random, a: History, b: History) -> tuple[History, History]
             case 2 if at + 1 < len(mine):
                 mine[at], mine[at + 1] = mine[at + 1], mine[at]
             case 3 if other:
-                mine.insert(
-                    at, random.choice([each for each in other if not isinstance(each, Multicast)] or [Left()])
-                )
+                mine.insert(at, random.choice([each for each in other if not isinstance(each, Multicast)] or [Left()]))
             case _:
                 mine.insert(at, random.choice(forged))
     return tuple(both[0]), tuple(both[1])
@@ -215,9 +209,7 @@ ASSUME \\A i \\in DOMAIN Rows : PrintT(ToString({{c.name : c \\in {{d \\in All(R
 Stop == FALSE /\\ UNCHANGED seen
 ===="""
     cfg = 'CONSTANTS\n  Member = {"A", "B"}\n  OnePath = TRUE\nINIT Init\nNEXT Stop\n'
-    result = tlc.run(
-        [find_root() / "spec/common"], "Rows", cfg, generated={"Rows": module}, workers=1, short=True
-    )
+    result = tlc.run([find_root() / "spec/common"], "Rows", cfg, generated={"Rows": module}, workers=1, short=True)
     return [set(cast("frozenset[str]", parse(str(parse(line))))) for line in result.printed]
 
 

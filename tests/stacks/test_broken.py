@@ -20,6 +20,4 @@ def test_rows_notice_what_a_simulation_leaves(core: Broken, model: str) -> None:
 
 
 def test_two_are_left_by_rows_as_well() -> None:
-    assert {"windows_set_anew", "waiting_told_as_delivered"} == {
-        n for n, left in LEFT.items() if not left.model
-    }
+    assert {"windows_set_anew", "waiting_told_as_delivered"} == {n for n, left in LEFT.items() if not left.model}

@@ -108,9 +108,7 @@ class Group:
         return self.decides(address, decided)
 
     def installs(self, address: Address, decided: gms.Decision, start: Vector = EMPTY_VECTOR) -> None:
-        self.takes(
-            address, PassDown(DigestSet(start)), PassDown(ViewInstalled(decided.view)), decision=decided
-        )
+        self.takes(address, PassDown(DigestSet(start)), PassDown(ViewInstalled(decided.view)), decision=decided)
 
     def promises(self, address: Address, to: Address) -> None:
         life = self.at(to).life
@@ -412,9 +410,7 @@ class Flushed:
 
     def __init__(self, verdicts: Verdicts, members: str = "AB") -> None:
         self.dead = ""
-        self.judge = VirtualSynchrony(
-            verdicts, lambda member: member not in self.dead, lambda _member, _creator: False
-        )
+        self.judge = VirtualSynchrony(verdicts, lambda member: member not in self.dead, lambda _member, _creator: False)
         self.first = decision(1, "A", members, joiners=members)
         self.second = decision(2, "A", members, follows=self.first)
         for member in members:
@@ -527,11 +523,7 @@ def _(verdicts: Verdicts) -> None:
 
 
 def at_rest(
-    verdicts: Verdicts,
-    *,
-    transfers: bool = False,
-    fetching: bool = False,
-    block: Literal["free", "blocked"] = "free",
+    verdicts: Verdicts, *, transfers: bool = False, fetching: bool = False, block: Literal["free", "blocked"] = "free"
 ) -> None:
     process = Membership().start("A")
     view = decision(1, "A", "A", joiners="A").view
@@ -655,9 +647,7 @@ def test_what_is_counted_as_judged_is_what_could_have_been_violated() -> None:
 # StabilitySafety
 
 
-def stable(
-    verdicts: Verdicts, *windows: tuple[int, int, int]
-) -> tuple[StabilitySafety, list[Process], Decided]:
+def stable(verdicts: Verdicts, *windows: tuple[int, int, int]) -> tuple[StabilitySafety, list[Process], Decided]:
     """Let B join A, whose messages are in both windows: where they start, what is delivered and purged."""
     views = Membership()
     a = views.start("A")

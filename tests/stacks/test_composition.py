@@ -246,9 +246,7 @@ def test_what_a_layer_sends_and_none_beneath_serves_leaves_with_the_layer_s_name
     joined = View(ViewId(1, "B"), ("B", "A"))
     state, _ = stack.step(None, stack.start("A"), Raised(ViewInstalled(joined)))
     _, effects = stack.step(None, state, Called(Multicast(Payload("hello"))))
-    assert [("B", "sequencer")] == [
-        (each.to, each.message.layer) for each in effects if isinstance(each, Send)
-    ]
+    assert [("B", "sequencer")] == [(each.to, each.message.layer) for each in effects if isinstance(each, Send)]
 
 
 def test_what_is_no_effect_is_carried_nowhere() -> None:
@@ -274,11 +272,7 @@ def test_a_timer_fires_in_the_layer_that_set_it() -> None:
     assert BreakRetryTimeout() == stack.of(HERE, state).seen[-1]
     stray = Fired("sequencer/break_retry")
     is_refused(
-        partial(stack.step, None),
-        state,
-        stray,
-        LocalProtocolError,
-        f"the stack {stack} has no timer {stray.timer!r}",
+        partial(stack.step, None), state, stray, LocalProtocolError, f"the stack {stack} has no timer {stray.timer!r}"
     )
 
 
@@ -305,21 +299,14 @@ def test_a_refused_event_changes_nothing_in_any_layer() -> None:
     event = Called(Multicast(Payload("refuse this")))
     reason = f"{SEALING.name}: the seal is broken"
     is_refused(partial(stack.step, None), before, event, LocalProtocolError, reason)
-    assert (0, ()) == (
-        stack.of(sequencer, before).seqno,
-        stack.of(sequencer, before).forward_table,
-    )
+    assert (0, ()) == (stack.of(sequencer, before).seqno, stack.of(sequencer, before).forward_table)
     _, effects = stack.step(None, before, Called(Multicast(Payload("hello"))))
     assert (
         Multicast(
             Tagged(
                 SEALING.name,
                 Seal(
-                    Payload(
-                        Tagged(
-                            "sequencer", sequencer.Data(AB.id, sequencer.Tag("A", AB.id, 1), Payload("hello"))
-                        )
-                    )
+                    Payload(Tagged("sequencer", sequencer.Data(AB.id, sequencer.Tag("A", AB.id, 1), Payload("hello"))))
                 ),
             )
         )
@@ -350,9 +337,7 @@ def test_a_message_that_no_layer_has_is_its_sender_s_mistake() -> None:
         (Tagged(SEALING.name, Seal(Payload(strange))), "no message int of 'nobody'"),
     ]:
         event = Arrived("B", message)
-        is_refused(
-            partial(stack.step, None), before, event, RemoteProtocolError, f"the stack {stack} has {of}"
-        )
+        is_refused(partial(stack.step, None), before, event, RemoteProtocolError, f"the stack {stack} has {of}")
 
 
 def test_what_changes_nothing_is_ignored() -> None:

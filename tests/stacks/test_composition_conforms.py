@@ -32,10 +32,7 @@ STACK = Stack(
     ("ReliableUnicast", "Network", "FailureDetector", "SilenceDetector", "Incarnations", "Discovery"),
 )
 WAYS = {"Receive", "ReturnFromBlock", "AskToJoin", "Detect", "AskForState", "TakeState"}
-REFUSALS: dict[type[ProtocolError], str] = {
-    LocalProtocolError: "local_error",
-    RemoteProtocolError: "remote_error",
-}
+REFUSALS: dict[type[ProtocolError], str] = {LocalProtocolError: "local_error", RemoteProtocolError: "remote_error"}
 
 
 @cache
@@ -65,17 +62,13 @@ def from_outside(event: Any) -> Any:  # noqa: ANN401 - of a stack
 
 
 def state_of(member: str, layers: Any) -> State:  # noqa: ANN401 - as the model has it
-    whole = [
-        CODEC.from_spec(value, MODULES[name].State) for value, name in zip(layers[:3], MODULES, strict=True)
-    ]
+    whole = [CODEC.from_spec(value, MODULES[name].State) for value, name in zip(layers[:3], MODULES, strict=True)]
     view = CODEC.from_spec(layers[3]["view"], View)
     starts, base, delivered, limit = (
         CODEC.from_spec(layers[3][name], Vector) for name in ("starts", "base", "delivered", "limit")
     )
     windows = {m: Window(NOTHING, base[m], seqno, seqno, NOTHING) for m, seqno in delivered.items()}
-    below = evolve(
-        reliable_multicast.start(member), view=view, windows=windows, starts=starts, limit=limit or None
-    )
+    below = evolve(reliable_multicast.start(member), view=view, windows=windows, starts=starts, limit=limit or None)
     return State(member, (*whole, below))
 
 
@@ -126,9 +119,7 @@ def test_the_stack_takes_the_model_s_steps(model: str) -> None:
     assert ways >= WAYS - ({"AskForState", "TakeState"} if model == "stack__restart_first" else set())
 
 
-@pytest.mark.parametrize(
-    "model", ["stack__views_heard_late", "stack__highest_first", "stack__read_when_passed"]
-)
+@pytest.mark.parametrize("model", ["stack__views_heard_late", "stack__highest_first", "stack__read_when_passed"])
 def test_another_order_is_told_apart(model: str) -> None:
     """The models with another order take steps that the stack does not take."""
     assert differences(STACK, model)[1]

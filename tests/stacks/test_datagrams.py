@@ -36,9 +36,7 @@ def test_over_lost_datagrams_the_stack_gives_what_its_layers_assume(layers: str)
     given = {"nakack": "ReliableMulticast", "unicast": "ReliableUnicast"}
     for layer in layers.split("/"):
         assert given[layer] in setup.guarantees
-        assert {claim for claim in CLAIMS[given[layer]] if outcome.judged[claim] > 20} == {
-            *CLAIMS[given[layer]]
-        }
+        assert {claim for claim in CLAIMS[given[layer]] if outcome.judged[claim] > 20} == {*CLAIMS[given[layer]]}
     assert outcome.happened["lose"] > 500
     assert outcome.happened["double"] > 200
 
@@ -107,15 +105,9 @@ def test_each_claim_of_unicasts_falls_alone(group: Membership, sent: str, heard:
     assert claim == judged(group, sent, heard)
 
 
-def test_what_was_sent_before_a_report_may_be_lost_only_with_a_view_without_the_peer(
-    group: Membership,
-) -> None:
+def test_what_was_sent_before_a_report_may_be_lost_only_with_a_view_without_the_peer(group: Membership) -> None:
     for members, claims in (("A", {""}), ("AB", {"NoMessageLost"}), ("", {"NoMessageLost"})):
-        judge, (a, b), said = (
-            ReliableUnicast(Verdicts()),
-            (group.current["A"], group.current["B"]),
-            set[str](),
-        )
+        judge, (a, b), said = (ReliableUnicast(Verdicts()), (group.current["A"], group.current["B"]), set[str]())
         letters = [Tagged("gms", letter) for letter in "ab"]
         judge.installed(a, frozenset(members))
         judge.sent(a, "B", letters[0])
@@ -172,9 +164,7 @@ def test_a_former_life_is_not_heard_after_a_later_one(group: Membership) -> None
 # The judge of multicasts
 
 
-def heard_of(
-    group: Membership, sent: str, heard: str, *, limit: int | None = None, at_once: bool = True
-) -> str:
+def heard_of(group: Membership, sent: str, heard: str, *, limit: int | None = None, at_once: bool = True) -> str:
     """The claim that is violated when A multicasts letters and B hears some, in a view of both."""
     judge, (a, b) = ReliableMulticast(Verdicts()), (group.current["A"], group.current["B"])
     view = group.decide(a, 1, [a, b])
@@ -280,18 +270,12 @@ def test_a_datagram_that_is_lost_is_sent_again() -> None:
     ("seed", "events"),
     [
         pytest.param(20265569, 1_600, id="a requester that overtook another crashes"),
-        pytest.param(
-            20274459, 3_990, id="a requester that overtook another is suspected by it and the third"
-        ),
-        pytest.param(
-            20265799, 4_453, id="one datagram is acknowledged when another one is sent, round after round"
-        ),
+        pytest.param(20274459, 3_990, id="a requester that overtook another is suspected by it and the third"),
+        pytest.param(20265799, 4_453, id="one datagram is acknowledged when another one is sent, round after round"),
         pytest.param(20268317, 2_495, id="the same, and a joiner waits for it"),
         pytest.param(20266743, 2_600, id="a process that was let in, and never heard of it, founds a group"),
         pytest.param(20270085, 2_009, id="a member asks to leave that a crashed coordinator has let in"),
-        pytest.param(
-            20275398, 3_940, id="a coordinator that was asked begins again, on a branch of low counters"
-        ),
+        pytest.param(20275398, 3_940, id="a coordinator that was asked begins again, on a branch of low counters"),
         pytest.param(20274392, 1_338, id="the same, and the asker leads a merge"),
         pytest.param(20267334, 200, id="a coordinator crashes, and one of two groups has the merged view"),
     ],

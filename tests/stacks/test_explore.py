@@ -20,16 +20,8 @@ QUIET = tuple(Seat(each, founds=each == "A") for each in "ABC")
 
 FOUND = {
     "latch_open": (Configuration(MERGING, (A, Seat("B", founds=True, multicasts=1))), "ComesToRest", 0),
-    "table_not_sent_again": (
-        Configuration(MERGING, (Seat("A", founds=True, leaves=True), B)),
-        "ComesToRest",
-        9,
-    ),
-    "windows_not_added": (
-        Configuration(MERGING, (A, Seat("B", founds=True, multicasts=1))),
-        "ComesToRest",
-        11,
-    ),
+    "table_not_sent_again": (Configuration(MERGING, (Seat("A", founds=True, leaves=True), B)), "ComesToRest", 9),
+    "windows_not_added": (Configuration(MERGING, (A, Seat("B", founds=True, multicasts=1))), "ComesToRest", 11),
     "counter_above_own": (
         Configuration(MERGING, (Seat("A", founds=True), Seat("B", founds=True), Seat("C")), delays=2),
         "NoRefusals",

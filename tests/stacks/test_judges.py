@@ -143,10 +143,7 @@ def test_what_a_sender_had_not_delivered_is_no_cause() -> None:
 def test_a_merge_ends_the_causal_order() -> None:
     group = Replying()
     a, b, x = group.all
-    left, right = (
-        group.views.decide(a, 2, [a], (group.view,)),
-        group.views.decide(b, 2, [b, x], (group.view,)),
-    )
+    left, right = (group.views.decide(a, 2, [a], (group.view,)), group.views.decide(b, 2, [b, x], (group.view,)))
     group.enter([a], left)
     group.enter([b, x], right)
     group.enter(group.all, group.views.decide(a, 3, group.all, (left, right)))

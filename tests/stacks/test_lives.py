@@ -56,9 +56,7 @@ def run(lives: int, samples: int) -> list[dict[str, Any]]:
         began = process_time()
         for _ in range(lives // samples):
             group.step()
-        found.append(
-            {"bytes": group.largest, "us": round((process_time() - began) / (lives // samples) * 1e6)}
-        )
+        found.append({"bytes": group.largest, "us": round((process_time() - began) / (lives // samples) * 1e6)})
     last = {tuple(group.up)}
     assert last == {member.views[-1] for member in group.network.members.values()}
     return found

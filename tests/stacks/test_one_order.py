@@ -174,9 +174,7 @@ def begins(closed: Closed, before: Any, after: Any) -> Event | None:  # noqa: AN
             return Called(Multicast(Payload("whatever it says")))
         case "GetData":
             view = flush_view(before, member).id
-            return Arrived(
-                given["sender"], Tagged("flush", flush.Data(view, given["seqno"], Payload("likewise")))
-            )
+            return Arrived(given["sender"], Tagged("flush", flush.Data(view, given["seqno"], Payload("likewise"))))
         case "AppBroadcasts":
             return Called(Multicast(Payload(after["sent"][member])))
         case "ReceiveForward" if "forwards" in before:  # the act may be of FLUSH, which is asked to multicast

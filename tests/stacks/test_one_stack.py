@@ -7,17 +7,7 @@ import pytest
 
 from groupcomm import flush, gms, merge_gms, sequencer, stable
 from groupcomm.effects import ALL, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
-from groupcomm.events import (
-    Block,
-    Deliver,
-    GroupStopped,
-    Payload,
-    Resume,
-    Suspected,
-    Suspend,
-    Unblock,
-    ViewInstalled,
-)
+from groupcomm.events import Block, Deliver, GroupStopped, Payload, Resume, Suspected, Suspend, Unblock, ViewInstalled
 from groupcomm.stack import AnyCore, Arrived, Called, Fired, Layer, Raised, Stack
 from groupcomm.view import Address
 from groupcomm_simulator.abstract import reliable_multicast

@@ -91,10 +91,7 @@ def test_a_run_is_its_seeds() -> None:
 
 @pytest.mark.parametrize(
     ("setup", "groups", "violated"),
-    [
-        (Setup(("flush", "gms")), 3, False),
-        (Setup(("flush", "gms"), weaker=(("multicast", "unordered"),)), 1, True),
-    ],
+    [(Setup(("flush", "gms")), 3, False), (Setup(("flush", "gms"), weaker=(("multicast", "unordered"),)), 1, True)],
     ids=["whole", "weaker"],
 )
 def test_workers_give_what_one_process_gives(setup: Setup, groups: int, violated: bool) -> None:  # noqa: FBT001
@@ -167,9 +164,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return code, captured.out, captured.err
 
 
-def test_the_command_says_what_happened_and_what_was_not_exercised(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_command_says_what_happened_and_what_was_not_exercised(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("--events", "3000", "--members", "4", "--faults", "loss")
     code, out, _ = run(capsys, *arguments)
     assert 0 == code
@@ -197,9 +192,7 @@ def test_one_event_is_no_pass(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_command_shows_a_violation_and_how_to_have_it_again(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(
-        capsys, *["--events", "2000", "--seed", "3", "--members", "2", "--weaken", "unicast=lossy"]
-    )
+    code, out, _ = run(capsys, *["--events", "2000", "--seed", "3", "--members", "2", "--weaken", "unicast=lossy"])
     assert 1 == code
     shown = next(line for line in out.splitlines() if line.startswith("VIOLATION of "))
     again = out.rstrip().splitlines()[-1].removeprefix("again: groupcomm simulate ").split()
@@ -214,10 +207,7 @@ def test_the_command_shows_a_violation_and_how_to_have_it_again(capsys: pytest.C
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (
-            ["sequenser"],
-            "no protocol is called 'sequenser'; there is flush, gms, heartbeat, merge,",
-        ),
+        (["sequenser"], "no protocol is called 'sequenser'; there is flush, gms, heartbeat, merge,"),
         (["file_ping"], "file_ping assumes Folder, which nothing that is simulated gives"),
         (["view"], "groupcomm.view is no protocol: it does not say what it assumes"),
         (["stable//sequencer"], "'' is no protocol; a stack is names with / between"),

@@ -88,9 +88,7 @@ def test_the_promise_in_the_old_view_is_what_is_refused(monkeypatch: pytest.Monk
     ]
     assert (None, schedule) == replay(Setup(), 1, schedule)
     installed = gms._installed  # noqa: SLF001
-    monkeypatch.setattr(
-        gms, "_installed", lambda decision: installed(decision)[1:]
-    )  # STABLE hears of no view
+    monkeypatch.setattr(gms, "_installed", lambda decision: installed(decision)[1:])  # STABLE hears of no view
     assert replay(Setup(), 1, schedule)[0] is not None
 
 
@@ -146,9 +144,7 @@ def test_a_joiner_that_is_excluded_before_it_knows_is_refused(monkeypatch: pytes
 
     def silent(state: gms.State, event: gms.JoinReqReceived) -> gms.Transition:
         after, effects = answers(state, event)
-        return after, tuple(
-            e for e in effects if not isinstance(getattr(e, "message", None), gms.JoinRefused)
-        )
+        return after, tuple(e for e in effects if not isinstance(getattr(e, "message", None), gms.JoinRefused))
 
     monkeypatch.setattr(gms, "_join_req_received", silent)
     found, _ = replay(Setup(), 1, schedule)
@@ -173,10 +169,7 @@ def test_the_next_life_is_given_the_last_part_of_what_its_former_one_was_sent() 
     for _ in range(3):
         assert ground.perform(("unicast", "B", "C"))
     assert ground.perform(("message", "B", "C"))
-    sent = [
-        *ground.former[ground.process("B"), "C"][1],
-        *ground.queues[ground.process("B"), ground.process("C")],
-    ]
+    sent = [*ground.former[ground.process("B"), "C"][1], *ground.queues[ground.process("B"), ground.process("C")]]
     assert not ground.perform(("inherit", "B", "C", 1))
     assert ground.perform(("crash", "C"))
     assert ground.perform(("start", "C"))
@@ -242,9 +235,7 @@ def possible(ground: Ground, kind: str) -> list[Event]:
         case "multicast" | "leave" | "crash" | "transfer" | "give_up":
             return [(kind, name) for name in inside]
         case "message" | "drop":
-            return [
-                (kind, one.name, to.name) for (one, to), queue in ground.queues.items() if queue and to.up
-            ]
+            return [(kind, one.name, to.name) for (one, to), queue in ground.queues.items() if queue and to.up]
         case "copy" | "double" | "lose":
             return [(kind, one.name, number, to.name) for one, number, to in ground.copies if to.up]
         case "timer":

@@ -88,9 +88,7 @@ def multicasts_at_once(config: object, state: Any, event: Any) -> tuple[Any, tup
     soon = SetTimer("soon", 0, 0)
     if soon not in effects:
         return after, effects
-    done, more = state_transfer.step(
-        cast("state_transfer.Config", config), after, state_transfer.SoonTimeout()
-    )
+    done, more = state_transfer.step(cast("state_transfer.Config", config), after, state_transfer.SoonTimeout())
     return done, (*(each for each in effects if each != soon), *more)
 
 

@@ -31,11 +31,7 @@ def test_all_is_delivered_in_one_order_whatever_is_lost(loss: float) -> None:
 def test_loss_costs_time_and_datagrams() -> None:
     quiet, lossy = measured(0.0, seconds=2), measured(0.3, seconds=2)
     assert quiet.percentile(0.5) < 10 < quiet.percentile(0.99) * 2 < lossy.percentile(0.99) < 2_000
-    assert (
-        quiet.datagrams["unicast Data"]
-        < lossy.datagrams["unicast Data"]
-        < 3 * quiet.datagrams["unicast Data"]
-    )
+    assert quiet.datagrams["unicast Data"] < lossy.datagrams["unicast Data"] < 3 * quiet.datagrams["unicast Data"]
     assert quiet.datagrams["nakack XmitReq"] < lossy.datagrams["nakack XmitReq"]
 
 

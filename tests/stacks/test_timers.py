@@ -15,9 +15,7 @@ from groupcomm_simulator.judges.membership import Process
 from groupcomm_simulator.running import ground_of
 from groupcomm_simulator.setup import Faults, Setup
 
-RESTARTS = {("stable", timer) for timer in stable.RESTARTS} | {
-    ("merge_gms", timer) for timer in merge_gms.RESTARTS
-}
+RESTARTS = {("stable", timer) for timer in stable.RESTARTS} | {("merge_gms", timer) for timer in merge_gms.RESTARTS}
 
 
 def restarted(setup: Setup, seeds: Iterator[int], events: int) -> set[tuple[str, str]]:
@@ -29,9 +27,7 @@ def restarted(setup: Setup, seeds: Iterator[int], events: int) -> set[tuple[str,
         running: set[tuple[Process, str, str]] = set()
 
         def hear(
-            told: Told,
-            layers: Mapping[int, str] = layers,
-            running: set[tuple[Process, str, str]] = running,
+            told: Told, layers: Mapping[int, str] = layers, running: set[tuple[Process, str, str]] = running
         ) -> None:
             if isinstance(told.event, Fired):
                 layer, _, timer = told.event.timer.partition("/")

@@ -56,9 +56,7 @@ class Measured:
         return self.took[at] if at < len(self.took) else float("inf")
 
     def __str__(self) -> str:
-        each = ", ".join(
-            f"{number / self.sent:.2f} {kind}" for kind, number in sorted(self.datagrams.items())
-        )
+        each = ", ".join(f"{number / self.sent:.2f} {kind}" for kind, number in sorted(self.datagrams.items()))
         return f"p50 {self.percentile(0.5):.0f} ms, p99 {self.percentile(0.99):.0f} ms; a multicast: {each}"
 
 
@@ -100,9 +98,7 @@ def _stack(unicasts: unicast.Config, multicasts: nakack.Config, cores: Mapping[s
         (nakack, multicasts),
         (unicast, unicasts),
     )
-    made = (
-        Layer.of(cores.get(name_of(module), module), config, declared_by=module) for module, config in layers
-    )
+    made = (Layer.of(cores.get(name_of(module), module), config, declared_by=module) for module, config in layers)
     return Stack(tuple(made), GROUND)
 
 

@@ -49,14 +49,7 @@ class AgainTimeout:
 
 Message: TypeAlias = Sealed
 Event: TypeAlias = (
-    ViewInstalled
-    | SendRequested
-    | UnicastRequested
-    | SealedReceived
-    | Stop
-    | Answer
-    | RetryOnceTimeout
-    | AgainTimeout
+    ViewInstalled | SendRequested | UnicastRequested | SealedReceived | Stop | Answer | RetryOnceTimeout | AgainTimeout
 )
 Effect: TypeAlias = (
     SetTimer
@@ -96,11 +89,7 @@ def step(_config: object, state: State, event: Event) -> tuple[State, tuple[Any,
             after = evolve(state, view=view.id.counter, level=level.value)
             return after, (PassUp(Said("view", level.value)),)
         case SendRequested(payload):
-            return state, (
-                SetTimer("retry_once", 1, 2),
-                Multicast(Sealed(payload)),
-                CancelTimer("retry_once"),
-            )
+            return state, (SetTimer("retry_once", 1, 2), Multicast(Sealed(payload)), CancelTimer("retry_once"))
         case UnicastRequested(payload, to):
             return state, (Send(to, Sealed(payload)),)
         case SealedReceived(sender, Sealed(payload)):

@@ -18,22 +18,7 @@ from groupcomm.errors import ProtocolError
 from groupcomm.view import Address
 
 from . import low, mid, top
-from .passed import (
-    Answer,
-    Ask,
-    Copy,
-    Decide,
-    Depth,
-    Level,
-    Note,
-    Ring,
-    Said,
-    Sealed,
-    Stop,
-    Stopped,
-    Tagged,
-    Word,
-)
+from .passed import Answer, Ask, Copy, Decide, Depth, Level, Note, Ring, Said, Sealed, Stop, Stopped, Tagged, Word
 
 Message: TypeAlias = Note | Sealed | Copy
 Passed: TypeAlias = (

@@ -39,9 +39,7 @@ class NoteReceived:
 
 
 Message: TypeAlias = Note
-Event: TypeAlias = (
-    ViewInstalled | MergeViewInstalled | SendRequested | NoteReceived | Decide | Stopped | Answer | Ring
-)
+Event: TypeAlias = ViewInstalled | MergeViewInstalled | SendRequested | NoteReceived | Decide | Stopped | Answer | Ring
 Effect: TypeAlias = (
     Multicast[Note]
     | Send[Note]
@@ -74,9 +72,7 @@ def step(_config: object, state: State, event: Event) -> tuple[State, tuple[Any,
         case ViewInstalled(view, level):
             return evolve(state, view=view.id.counter, level=level.value), (CancelTimer("bell"),)
         case MergeViewInstalled(view, _, level):
-            return evolve(state, view=view.id.counter, level=level.value), (
-                PassUp(Said("merged", level.value)),
-            )
+            return evolve(state, view=view.id.counter, level=level.value), (PassUp(Said("merged", level.value)),)
         case SendRequested(Word(number)) if not state.sent:
             note = Note(number)
             return evolve(state, sent=True), (Multicast(note), Send("B", note), PassUp(Said("sent", number)))

@@ -8,15 +8,7 @@ import pytest
 from groupcomm import unicast
 from groupcomm.effects import Datagram, PassUp
 from groupcomm.events import Payload
-from groupcomm.unicast import (
-    Ack,
-    AckReceived,
-    Connection,
-    Data,
-    DataReceived,
-    SendFirstSeqno,
-    SendFirstSeqnoReceived,
-)
+from groupcomm.unicast import Ack, AckReceived, Connection, Data, DataReceived, SendFirstSeqno, SendFirstSeqnoReceived
 from groupcomm.view import View, ViewId, address
 
 CONFIG = unicast.Config(retransmit_min=50, retransmit_max=400, resend_most=4)

@@ -15,11 +15,7 @@ from groupcomm.unicast import Ack, Connection, Data, SendFirstSeqno
 from groupcomm.view import View, ViewId
 
 CONFIG = unicast.Config(retransmit_min=50, retransmit_max=400, resend_most=4)
-RECEIVED = {
-    Data: unicast.DataReceived,
-    Ack: unicast.AckReceived,
-    SendFirstSeqno: unicast.SendFirstSeqnoReceived,
-}
+RECEIVED = {Data: unicast.DataReceived, Ack: unicast.AckReceived, SendFirstSeqno: unicast.SendFirstSeqnoReceived}
 
 
 @define

@@ -12,9 +12,7 @@ from tests.cores import PROTOCOLS, is_caught_on_a_shortest_walk
 Step = Callable[[unicast.Config, unicast.State, unicast.Event], unicast.Transition]
 
 
-def acknowledges_what_waits(
-    config: unicast.Config, state: unicast.State, event: unicast.Event
-) -> unicast.Transition:
+def acknowledges_what_waits(config: unicast.Config, state: unicast.State, event: unicast.Event) -> unicast.Transition:
     """An ACK has the number of the message that came (FLAW-144)."""
     after, effects = unicast.step(config, state, event)
     if not isinstance(event, unicast.DataReceived):
@@ -32,14 +30,10 @@ def keeps_what_is_acknowledged(
     config: unicast.Config, state: unicast.State, event: unicast.Event
 ) -> unicast.Transition:
     after, effects = unicast.step(config, state, event)
-    return (
-        state if isinstance(event, unicast.AckReceived) and after.known == state.known else after
-    ), effects
+    return (state if isinstance(event, unicast.AckReceived) and after.known == state.known else after), effects
 
 
-def sets_no_timer_again(
-    config: unicast.Config, state: unicast.State, event: unicast.Event
-) -> unicast.Transition:
+def sets_no_timer_again(config: unicast.Config, state: unicast.State, event: unicast.Event) -> unicast.Transition:
     after, effects = unicast.step(config, state, event)
     if isinstance(event, unicast.RetransmitTimeout):
         effects = tuple(effect for effect in effects if not isinstance(effect, SetTimer))

@@ -78,14 +78,7 @@ def go(*command: str) -> str:
     env = {**os.environ, "GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOTOOLCHAIN": "local"}
     if not os.access(Path.home(), os.W_OK):
         env.setdefault("GOCACHE", str(Path(tempfile.gettempdir()) / f"groupcomm-go-{os.getuid()}"))
-    told = subprocess.run(
-        ["go", *command],
-        cwd=HERE,
-        env=env,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    told = subprocess.run(["go", *command], cwd=HERE, env=env, check=False, capture_output=True, text=True)
     if told.returncode != 0:
         raise RuntimeError(f"go {shlex.join(command)}: {told.stderr or told.stdout}")
     return told.stdout
@@ -151,8 +144,7 @@ class Held:
         """The checks, the cheap before the dear. Random events are the same where the configuration is."""
         manifest = self.manifest
         configs = {
-            repr(self.protocol.config(constants_of(manifest.cfg(manifest.model(name))))): name
-            for name in self.tables
+            repr(self.protocol.config(constants_of(manifest.cfg(manifest.model(name))))): name for name in self.tables
         }
         yield from ((name, level) for level in ("rows", "start") for name in self.tables)
         yield from ((name, "random") for name in configs.values())
@@ -195,10 +187,7 @@ def main(names: Sequence[str]) -> int:
             odd = level not in (["nothing"] if port.survives else LEVELS)
             wrong += odd
             why = f" ({port.survives})" if port.survives else ""
-            print(
-                f"{'FAILS ' if odd else ''}{port.name}: {port.kind}: caught by {level}{why}",
-                flush=True,
-            )
+            print(f"{'FAILS ' if odd else ''}{port.name}: {port.kind}: caught by {level}{why}", flush=True)
     print(f"{len(ports)} broken ports:", ", ".join(f"{counts[each]} {each}" for each in (*LEVELS, "nothing")))
     return 1 if wrong else 0
 

@@ -96,19 +96,13 @@ class Root:
         kept |= {number for number, each in definitions.operators.items() if each.module not in own}
         kept -= {found.name.number for name in claims.values() if (found := definitions.find(name))}
         instances = {
-            found[1]: len(found[2].split(","))
-            for text in modules.bare.values()
-            for found in _INSTANCE.finditer(text)
+            found[1]: len(found[2].split(",")) for text in modules.bare.values() for found in _INSTANCE.finditer(text)
         }
         return cls.made(definitions, claims, kept, instances)
 
     @classmethod
     def made(
-        cls,
-        definitions: Definitions,
-        claims: Mapping[str, str],
-        kept: Collection[int],
-        instances: Mapping[str, int],
+        cls, definitions: Definitions, claims: Mapping[str, str], kept: Collection[int], instances: Mapping[str, int]
     ) -> "Root":
         """Weaken claims; `kept` are the numbers of the operators that stay as they are."""
         uses = {name: called(definitions, [name]) for name in claims.values()}
@@ -148,9 +142,7 @@ def judge(
         return model, _search(manifest, model, root, asked, store), asked
 
     every = [
-        each
-        for root in roots.values()
-        for each in zip(root.weakened.mutants, root.weakened.comparisons, strict=True)
+        each for root in roots.values() for each in zip(root.weakened.mutants, root.weakened.comparisons, strict=True)
     ]
     made = {mutant.name: mutant for mutant, _ in reversed(every)}
     compared = {mutant.name for mutant, number in every if number is not None}
@@ -205,9 +197,7 @@ EXTENDS {module}, Naturals, TLC
 """
 
 
-def module_text(
-    root: Root, asked: Mapping[str, set[str]], modules: Modules, cfg: Cfg, *, tells: bool = False
-) -> Run:
+def module_text(root: Root, asked: Mapping[str, set[str]], modules: Modules, cfg: Cfg, *, tells: bool = False) -> Run:
     """Write the run that looks for the states and steps that refute weakenings of claims.
 
     With `tells` the run prints the name of each weakening before it evaluates it.
@@ -225,17 +215,13 @@ def module_text(
             lines += copies(root, top, at, f"Weak_{number}_")
             fell = f'PrintT(ToString(<<"fell", "{claim}", {at}>>)) /\\ TLCSet({number}, TRUE)'
             begun = f'PrintT(ToString(<<"begin", {at}>>)) /\\ ' if tells else ""
-            said.append(
-                f"(IF TLCGet({number}) THEN TRUE ELSE {begun}IF Weak_{number}_{top} THEN TRUE ELSE {fell})"
-            )
+            said.append(f"(IF TLCGet({number}) THEN TRUE ELSE {begun}IF Weak_{number}_{top} THEN TRUE ELSE {fell})")
             ends.append(f"TLCGet({number})")
             number += 1
         if said:
             body = f"IF {top} THEN TRUE ELSE {_AND.join(said)}"
             subscript = modules.step_of(claim)
-            notes.append(
-                f"Weak_Note_{claim} == " + (body if subscript is None else f"[][{body}]_{subscript}")
-            )
+            notes.append(f"Weak_Note_{claim} == " + (body if subscript is None else f"[][{body}]_{subscript}"))
             claims[subscript is None].append(f"Weak_Note_{claim}")
     notes.append(f'Weak_Stop == IF {_AND.join(ends)} THEN TLCSet("exit", TRUE) ELSE TRUE')
     registers = [*range(_FALLEN, number)]
@@ -263,9 +249,7 @@ def copies(root: Root, top: str, at: int, prefix: str) -> Iterator[str]:
         if each.number in copied:
             return f"{prefix}{each.text}"
         local = each.kind == "parameter" or (
-            each.kind == "defined"
-            and each.number not in root.definitions.operators
-            and not each.is_instantiated
+            each.kind == "defined" and each.number not in root.definitions.operators and not each.is_instantiated
         )
         return f"{each.text}_{each.number}" if local and each.number > 0 else each.text
 

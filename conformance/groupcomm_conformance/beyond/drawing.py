@@ -22,19 +22,7 @@ from attrs import define, field, frozen
 
 from groupcomm.effects import Datagram, Multicast, PassDown, PassUp, Send
 from groupcomm.errors import LocalProtocolError, ProtocolError
-from groupcomm.shapes import (
-    Anything,
-    Atom,
-    Choice,
-    Fixed,
-    Function,
-    Nothing,
-    Record,
-    Sequence,
-    Shape,
-    Subset,
-    shape_of,
-)
+from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset, shape_of
 from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 
 __all__ = [
@@ -120,14 +108,7 @@ class Walk:
     seed: int
 
 
-def walk(
-    protocol: Protocol,
-    config: object,
-    seed: int,
-    *,
-    length: int = LENGTH,
-    domain: Domain = CORES,
-) -> Walk:
+def walk(protocol: Protocol, config: object, seed: int, *, length: int = LENGTH, domain: Domain = CORES) -> Walk:
     """Draw the walk with this seed: always the same for one state of the core.
 
     Members add numbers up. The walk ends, shorter than `length`, before a number that is not in the domain.
@@ -199,9 +180,7 @@ class _Crowd:
     states: dict[str, Any] = field(factory=dict)
     steps: list[Drawn] = field(factory=list)
     _wire: deque[tuple[str, str, Any]] = field(factory=lambda: deque(maxlen=_KEPT))
-    _seen: dict[tuple[str, Shape], deque[Any]] = field(
-        factory=lambda: defaultdict(lambda: deque(maxlen=_KEPT))
-    )
+    _seen: dict[tuple[str, Shape], deque[Any]] = field(factory=lambda: defaultdict(lambda: deque(maxlen=_KEPT)))
     _kinds: tuple[Record, ...] = ()
 
     def __attrs_post_init__(self) -> None:

@@ -121,9 +121,7 @@ class Beside:
         orders = None
         if ordering:
             orders = "<- Beyond" if ordering == [module] else f"<- [{ordering[0]}]Beyond"
-        return cls(
-            protocol, manifest.folders, module, constants, reference, protocol.config(reference), orders
-        )
+        return cls(protocol, manifest.folders, module, constants, reference, protocol.config(reference), orders)
 
     def drawn(self, seed: int, length: int = LENGTH) -> Walk:
         """Draw the walk with this seed."""
@@ -152,10 +150,7 @@ class Beside:
             literals.define("Beyond", f"<<{', '.join(map(show, names))}>>")
         text = ", ".join(named)
         return _TEXT.format(
-            root=ROOT,
-            module=self.module,
-            literals="\n".join(literals.definitions),
-            walks=folded(f"<<{text}>>"),
+            root=ROOT, module=self.module, literals="\n".join(literals.definitions), walks=folded(f"<<{text}>>")
         )
 
     def differences(self, walks: Sequence[Walk]) -> Iterator[Difference]:
@@ -216,9 +211,7 @@ class Beside:
         to_spec = self.protocol.codec.to_spec
         before, after = to_spec(step.before), to_spec(step.after)
         assert isinstance(before, Fn)  # noqa: S101 - a state is a record
-        return identical(before.replace(**result.changes), after) and identical(
-            result.effects, to_spec(step.effects)
-        )
+        return identical(before.replace(**result.changes), after) and identical(result.effects, to_spec(step.effects))
 
 
 @define
@@ -287,8 +280,7 @@ def compare(beside: Beside, number: int, seed: int, *, chunk: int = CHUNK) -> Co
 def lines_of(beside: Beside, protocol: str, came: Compared) -> Iterator[str]:
     """Report the results of random events; show a difference as a row, and how to have it again."""
     told = ", ".join(
-        f"{came.outcomes[outcome]:,} {outcome}"
-        for outcome in (*OUTCOMES, *sorted({*came.outcomes} - {*OUTCOMES}))
+        f"{came.outcomes[outcome]:,} {outcome}" for outcome in (*OUTCOMES, *sorted({*came.outcomes} - {*OUTCOMES}))
     )
     yield (
         f"{protocol} at random: {'FAILS' if came.differences else 'ok'}: {came.events:,} events "

@@ -81,10 +81,7 @@ def _beside(came: Came, protocols: dict[str, Protocol], random: Random, each: in
 
 def _bare(stack: Stack) -> Stack:
     """The same cores without the taps between them: no judge hears of a message that no member sent."""
-    layers = (
-        evolve(layer, core=layer.core.core) if isinstance(layer.core, Tap) else layer
-        for layer in stack.layers
-    )
+    layers = (evolve(layer, core=layer.core.core) if isinstance(layer.core, Tap) else layer for layer in stack.layers)
     return Stack(tuple(layers), stack.ground)
 
 

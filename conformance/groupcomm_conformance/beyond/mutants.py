@@ -302,10 +302,7 @@ def _differs(protocol: Protocol, config: object, mutant: Mutant, steps: Sequence
         else:
             return ""
     return _shown(
-        to_spec(step.before),
-        to_spec(step.event),
-        f"{step.outcome} {step.effects}",
-        f"{other.outcome} {other.effects}",
+        to_spec(step.before), to_spec(step.event), f"{step.outcome} {step.effects}", f"{other.outcome} {other.effects}"
     )
 
 
@@ -346,9 +343,7 @@ def noticed_of(
         left = [at for at, found in enumerate(noticed, start=1) if found is None]
         if not left:
             break
-        states, events = (
-            tuple(map(_record, map(to_spec, each))) for each in (crossed.states, crossed.events)
-        )
+        states, events = (tuple(map(_record, map(to_spec, each))) for each in (crossed.states, crossed.events))
         if not events:
             continue
         table = StepTable({}, states, events, (), array("I"), 0.0, 0.0)
@@ -372,9 +367,7 @@ def _shown(state: Value, event: Value, *came: str) -> str:
     """Write a step, and what original and mutant make of it."""
     labels = ("original", "mutant  ")
     lines = [f"state    {brief(state)}", f"event    {brief(event)}"]
-    return "\n".join(
-        ["", *lines, *(f"{label} {text:.300}" for label, text in zip(labels, came, strict=False))]
-    )
+    return "\n".join(["", *lines, *(f"{label} {text:.300}" for label, text in zip(labels, came, strict=False))])
 
 
 def _record(value: Value) -> Fn:

@@ -120,9 +120,7 @@ def weakenings(definitions: Definitions, claims: Iterable[str], kept: Collection
                 line = (node.line if isinstance(node, Apply) else 0) or operator.line
                 compared[key] = len(made) if compares else None
                 made[key] = SpecMutant(name, operator.module, operator.name.text, line, node, becomes)
-    return Weakenings(
-        tuple(made.values()), tuple(compared.values()), tuple(frozenset(each) for each in of.values())
-    )
+    return Weakenings(tuple(made.values()), tuple(compared.values()), tuple(frozenset(each) for each in of.values()))
 
 
 @define
@@ -147,9 +145,7 @@ class _Places:
             self._entered.add((definition.name.number, side))
             self._walk(definition, {}, definition.body, side)
 
-    def _walk(
-        self, of: Definition, local: Mapping[int, Definition], node: Expression, side: Side | None
-    ) -> None:
+    def _walk(self, of: Definition, local: Mapping[int, Definition], node: Expression, side: Side | None) -> None:
         self._found.setdefault(id(node), (of, node, set()))[2].add(side)
         inside = dict[int, Side]()
         if isinstance(node, Let):
@@ -236,9 +232,7 @@ def _inside(node: Expression, side: Side) -> Iterator[tuple[Expression, Side]]:
         case Apply(Name(r"\notin"), (_, set_)) if formula:
             yield set_, "less" if side == "claimed" else "more"
         case Apply(Name(r"\subseteq"), (left, right)) if formula:
-            yield from (
-                ((left, "less"), (right, "more")) if side == "claimed" else ((left, "more"), (right, "less"))
-            )
+            yield from (((left, "less"), (right, "more")) if side == "claimed" else ((left, "more"), (right, "less")))
         case Apply(Name("=" | "/=" as sign), (set_, Apply(Name("$SetEnumerate"), ()))) if formula:
             yield set_, "less" if (sign == "=") == (side == "claimed") else "more"
         case Apply(Name("$SubsetOf"), (body,), bounds):
@@ -267,8 +261,7 @@ _NO_NUMBERS: Final = frozenset(
 def _no_number(operands: Iterable[Expression]) -> bool:
     """Say whether an expression cannot be a number by its form."""
     return any(
-        isinstance(each, Text) or (isinstance(each, Apply) and each.operator.text in _NO_NUMBERS)
-        for each in operands
+        isinstance(each, Text) or (isinstance(each, Apply) and each.operator.text in _NO_NUMBERS) for each in operands
     )
 
 

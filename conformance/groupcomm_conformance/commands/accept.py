@@ -26,15 +26,11 @@ _MOST: Final = 10**9
 
 
 def command(
-    logs: Annotated[
-        list[Path], typer.Argument(metavar="LOG...", help="Logs of a group, or folders of them.")
-    ],
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs of a group, or folders of them.")],
     *,
     killed: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="MEMBER", help="It was killed: its log may end anywhere. A name: all its incarnations."
-        ),
+        typer.Option(metavar="MEMBER", help="It was killed: its log may end anywhere. A name: all its incarnations."),
     ] = None,
     master: Master = None,
     table: TableFolder = None,
@@ -64,9 +60,7 @@ def command(
     judged = judge(lives)
     for life in lives:
         typer.echo(f"{life.log}: {len(life.steps):,} steps, {life.ends or 'no last line'}")
-    typer.echo(
-        f"together: {', '.join(f'{number:,} {what}' for what, number in sorted(judged.counts.items()))}"
-    )
+    typer.echo(f"together: {', '.join(f'{number:,} {what}' for what, number in sorted(judged.counts.items()))}")
     for rejected in judged.rejected:
         typer.echo(f"REJECTED {rejected}")
         for line in _before(rejected, lives):
@@ -77,9 +71,7 @@ def command(
             typer.echo(f"{layer.layer} by TLC: {layer.decided:,} of {layer.steps:,} steps decided")
             for each in layer.differences:
                 good = False
-                typer.echo(
-                    f"REJECTED {each.life.log}:{each.line}: {layer.layer} differs from its specification"
-                )
+                typer.echo(f"REJECTED {each.life.log}:{each.line}: {layer.layer} differs from its specification")
                 for line in each.shown:
                     typer.echo(line)
     typer.echo("accepted" if good else "rejected")

@@ -57,9 +57,7 @@ __all__ = [
 
 AdapterOption: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--adapter", metavar="COMMAND", help="Judge the port behind this adapter (docs/porting.md)."
-    ),
+    typer.Option("--adapter", metavar="COMMAND", help="Judge the port behind this adapter (docs/porting.md)."),
 ]
 Strict: TypeAlias = Annotated[
     bool, typer.Option("--strict", help="Of a port: all rows again, in another order and on kept states.")
@@ -85,17 +83,13 @@ RandomSeconds: TypeAlias = Annotated[
         help="Of a port: the time for the random events of a model; then it ends with fewer.",
     ),
 ]
-SkipFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--skip", metavar="FILE", help="Known failures of the port.")
-]
+SkipFile: TypeAlias = Annotated[Path | None, typer.Option("--skip", metavar="FILE", help="Known failures of the port.")]
 JUnit: TypeAlias = Annotated[
     Path | None, typer.Option("--junit", metavar="FILE", help="Write what came of a port as JUnit XML, too.")
 ]
 Patience: TypeAlias = Annotated[
     float,
-    typer.Option(
-        "--patience", parser=seconds, metavar="SECONDS", help="How long an adapter may sleep over a request."
-    ),
+    typer.Option("--patience", parser=seconds, metavar="SECONDS", help="How long an adapter may sleep over a request."),
 ]
 
 _ID: Final = re.compile(r"\b[A-Z]{3}-[0-9]{2}\b")
@@ -213,12 +207,7 @@ def judge_scenario(
     stem = Path(scenario.file).stem
     command = shlex.quote(shlex.join(port.command))
     part = Part(
-        protocol.name,
-        stem,
-        "scenario",
-        None,
-        f"groupcomm scenario {scenario.file} --adapter {command}",
-        "walks",
+        protocol.name, stem, "scenario", None, f"groupcomm scenario {scenario.file} --adapter {command}", "walks"
     )
     preludes = Preludes(protocol, protocol.config(constants))
 
@@ -231,9 +220,7 @@ def judge_scenario(
     return part
 
 
-def judge_vectors(
-    port: Port, each: VectorSet, *, again: str, strict: bool, skips: Skips, places: Places
-) -> list[Part]:
+def judge_vectors(port: Port, each: VectorSet, *, again: str, strict: bool, skips: Skips, places: Places) -> list[Part]:
     """Judge a port by the vectors of a model or a scenario; `again` is the command for all of them."""
     port.configure(each.constants)
     name = port.protocol.name
@@ -263,13 +250,7 @@ def judge_vectors(
 
 
 def report(
-    parts: Sequence[Part],
-    places: dict[str, Places],
-    skips: Skips,
-    *,
-    junit: Path | None,
-    as_json: bool,
-    whole: bool,
+    parts: Sequence[Part], places: dict[str, Places], skips: Skips, *, junit: Path | None, as_json: bool, whole: bool
 ) -> ExitCode:
     """Say what came of all parts, and give the exit code; `whole`: the skip list's stale entries count."""
     if as_json:
@@ -294,9 +275,7 @@ def _write_junit(file: Path, parts: Iterable[Part], told: dict[int, str], stale:
     suite = ET.Element("testsuite", name="groupcomm adapter")
     failures = skipped = count = 0
     for part in parts:
-        case = ET.SubElement(
-            suite, "testcase", classname=f"{part.protocol}.{part.name}", name=part.model, time="0"
-        )
+        case = ET.SubElement(suite, "testcase", classname=f"{part.protocol}.{part.name}", name=part.model, time="0")
         count += 1
         if part.note:
             skipped += 1
@@ -316,8 +295,7 @@ def _write_junit(file: Path, parts: Iterable[Part], told: dict[int, str], stale:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(
-            f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(suite, encoding="unicode")}\n',
-            encoding="utf-8",
+            f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(suite, encoding="unicode")}\n', encoding="utf-8"
         )
     except OSError as error:
         raise PathError(file, reason(error), "name another file with --junit") from None

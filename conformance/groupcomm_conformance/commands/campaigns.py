@@ -59,9 +59,7 @@ class Told:
     def line(self) -> str:
         """Write it."""
         done = self.done
-        parts = (
-            [f"{done.rows:,} rows now, on {self.master}, in {duration(done.seconds)}"] if done.rows else []
-        )
+        parts = [f"{done.rows:,} rows now, on {self.master}, in {duration(done.seconds)}"] if done.rows else []
         parts += [f"{self.before:,} rows before"] if self.before else []
         parts += [f"{done.repeated:,} of {done.groups:,} groups begun again"] if done.repeated else []
         return f"table {self.table}: {', '.join(parts)}"
@@ -90,12 +88,7 @@ def opened(
 
 
 def run(
-    campaign: "Campaign",
-    tasks: "Mapping[str, Any] | range",
-    table: "Table",
-    *,
-    master: str | None,
-    unit: Unit,
+    campaign: "Campaign", tasks: "Mapping[str, Any] | range", table: "Table", *, master: str | None, unit: Unit
 ) -> Told:
     """Run the tasks that the table has no row of, by their keys, and show on stderr how that goes.
 
@@ -115,9 +108,7 @@ def run(
     if before:
         progress.say(f"{before:,} of {len(tasks):,} rows are in {table.folder}: the campaign continues")
     try:
-        done = running.run(
-            campaign, left, count, table, master=where, on_rows=progress.rows, on_wait=progress.waits
-        )
+        done = running.run(campaign, left, count, table, master=where, on_rows=progress.rows, on_wait=progress.waits)
     except BadMaster as error:
         raise typer.BadParameter(str(error), param_hint="--master") from None
     except (KeyboardInterrupt, SystemExit):

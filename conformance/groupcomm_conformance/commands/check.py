@@ -55,22 +55,17 @@ def check(
     model: ModelNames = None,
     guard: Annotated[
         str | None,
-        typer.Option(
-            metavar="CONSTANT", help="Only the models that notice this guard: without it, and controls."
-        ),
+        typer.Option(metavar="CONSTANT", help="Only the models that notice this guard: without it, and controls."),
     ] = None,
     cached: Annotated[
-        bool,
-        typer.Option("--cached/--fresh", help="Take results of earlier runs, or run TLC always (default)."),
+        bool, typer.Option("--cached/--fresh", help="Take results of earlier runs, or run TLC always (default).")
     ] = False,
     as_json: AsJson = False,
     workers: Workers = None,
     heap: Heap = "2g",
     recording: Annotated[
         bool,
-        typer.Option(
-            "--record", help="Write what came into recorded.yaml: counts, traces, violated claims, digests."
-        ),
+        typer.Option("--record", help="Write what came into recorded.yaml: counts, traces, violated claims, digests."),
     ] = False,
     master: Master = None,
     table: TableFolder = None,
@@ -131,8 +126,7 @@ def check(
                 console.as_json(manifest.model(name), each, different[name]) for name, each in results.items()
             ]
             documents["gates"] += [
-                {"protocol": manifest.protocol, "gate": gate.name, "ok": gate.ok, "text": gate.text}
-                for gate in judged
+                {"protocol": manifest.protocol, "gate": gate.name, "ok": gate.ok, "text": gate.text} for gate in judged
             ]
             documents["stale"] += [{"protocol": manifest.protocol, "model": name} for name in old]
             for line in console.gate_lines(judged):
@@ -233,9 +227,7 @@ def _noticing(guard: str, models: Sequence[tuple[Manifest, Model]]) -> list[tupl
     if not ablations:
         known = dict.fromkeys(name for _, model in models for name in model.ablates)
         raise UnknownNameError("guard that a model ablates", guard, tuple(known))
-    wanted = {
-        (manifest.protocol, name) for manifest, model in ablations for name in (model.name, model.control)
-    }
+    wanted = {(manifest.protocol, name) for manifest, model in ablations for name in (model.name, model.control)}
     return [each for each in models if (each[0].protocol, each[1].name) in wanted]
 
 
@@ -255,11 +247,7 @@ def _model(root: Path, protocol: str, name: str) -> tuple[Manifest, Model]:
 
 
 def _show_differences(
-    manifest: Manifest,
-    results: dict[str, CheckedModel],
-    different: dict[str, list[str]],
-    *,
-    err: bool,
+    manifest: Manifest, results: dict[str, CheckedModel], different: dict[str, list[str]], *, err: bool
 ) -> None:
     """Print what differs, with the counterexample where none or another one was expected."""
     for name, lines in different.items():
@@ -298,9 +286,7 @@ def explain(
     """
     root = find_root()
     if model is None and protocol in protocols(root):
-        raise typer.BadParameter(
-            f"expected a model of {protocol} after it: groupcomm list {protocol} shows them"
-        )
+        raise typer.BadParameter(f"expected a model of {protocol} after it: groupcomm list {protocol} shows them")
     manifest, wanted = _flawed(root, protocol) if model is None else _model(root, protocol, model)
     protocol, model = manifest.protocol, wanted.name
     cache = Cache.of(root)
@@ -315,8 +301,7 @@ def explain(
     repaired = instead(manifest, wanted, checked.trace, repair, Reasons.of(root))
     if as_json:
         trace = [
-            {"number": state.number, "action": state.action, "state": to_json(state.values)}
-            for state in checked.trace
+            {"number": state.number, "action": state.action, "state": to_json(state.values)} for state in checked.trace
         ]
         document = console.as_json(wanted, checked, different)
         document |= {"trace": trace, "back_to": checked.loop, "stutters": checked.stuttering}
@@ -336,8 +321,7 @@ def explain(
                 typer.echo(text if place else f"\n{text}")
         if checked.holds:
             typer.echo(
-                f"There is no counterexample in {checked.distinct:,} states and "
-                f"{checked.transitions:,} transitions."
+                f"There is no counterexample in {checked.distinct:,} states and {checked.transitions:,} transitions."
             )
         for line in different:
             typer.echo(f"DIFFERS {protocol} {model}: {line}")

@@ -20,15 +20,7 @@ from groupcomm_conformance.ports.skipping import Skips
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
 from groupcomm_conformance.steps import closing
-from groupcomm_conformance.steps.conform import (
-    Conformance,
-    again,
-    conform,
-    lines,
-    measured,
-    table_of,
-    tables_of,
-)
+from groupcomm_conformance.steps.conform import Conformance, again, conform, lines, measured, table_of, tables_of
 from groupcomm_conformance.steps.rows import Failure, Rows, replay
 from groupcomm_conformance.steps.table import StepTable, Tables
 
@@ -62,14 +54,12 @@ def command(
     tier: TierOption = "full",
     model: ModelNames = None,
     fresh: Annotated[
-        bool,
-        typer.Option("--fresh", help="Use no cache, and measure what this adds to TLC's time."),
+        bool, typer.Option("--fresh", help="Use no cache, and measure what this adds to TLC's time.")
     ] = False,
     closed: Annotated[
         bool,
         typer.Option(
-            "--closed",
-            help="Of the states that the rows leave, and that no row has: six times as many rows.",
+            "--closed", help="Of the states that the rows leave, and that no row has: six times as many rows."
         ),
     ] = False,
     row: Row = None,
@@ -83,8 +73,7 @@ def command(
     junit: JUnit = None,
     patience: Patience = PATIENCE,
     schema: Annotated[
-        bool,
-        typer.Option("--schema", help="Only print the JSON Schema of what an adapter gets of this protocol."),
+        bool, typer.Option("--schema", help="Only print the JSON Schema of what an adapter gets of this protocol.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -116,8 +105,7 @@ def command(
             or seconds != SECONDS
         ):
             raise typer.BadParameter(
-                "random events are of no model: only --seed goes with it, or an --adapter",
-                param_hint="--random",
+                "random events are of no model: only --seed goes with it, or an --adapter", param_hint="--random"
             )
         raise typer.Exit(_random(protocol or cores(root), random, 1 if seed is None else seed))
     models = chosen(
@@ -131,9 +119,7 @@ def command(
     if row is not None and (not model or len(models) != 1):
         raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
     walks = -(-(random or 0) // LENGTH)
-    extent = Extent(
-        strict=strict, renamed=with_renamed, walks=walks, seed=1 if seed is None else seed, seconds=seconds
-    )
+    extent = Extent(strict=strict, renamed=with_renamed, walks=walks, seed=1 if seed is None else seed, seconds=seconds)
     if adapter is None and (extent != Extent() or skip or junit):
         raise typer.BadParameter("this is for a port: name its --adapter")
     implementations = _implementations(manifest for manifest, _ in models)
@@ -168,15 +154,7 @@ def command(
                 checked, bare = measured(manifest, each, cache, watch)
                 implementation = implementations[manifest.protocol]
                 conformances.append(
-                    conform(
-                        manifest,
-                        each,
-                        checked,
-                        implementation,
-                        tables=tables,
-                        fresh=True,
-                        plain_seconds=bare,
-                    )
+                    conform(manifest, each, checked, implementation, tables=tables, fresh=True, plain_seconds=bare)
                 )
         else:
             results = checking.run_models(models, cache=cache, listener=watch)
@@ -227,9 +205,7 @@ def _ports(
                 if manifest.protocol != name:
                     continue
                 if checked.harvest is None:
-                    raise FileNotFoundError(
-                        f"{each.name} does not hold ({checked.outcome}): there are no rows"
-                    )
+                    raise FileNotFoundError(f"{each.name} does not hold ({checked.outcome}): there are no rows")
                 table, _ = table_of(manifest, each, checked.harvest, tables)
                 if row is not None and row > len(table):
                     raise typer.BadParameter(f"{each.name} has rows 1 to {len(table)}", param_hint="--row")
@@ -251,13 +227,7 @@ def _implementations(manifests: Iterable[Manifest]) -> dict[str, Protocol]:
 
 
 def _one_row(
-    manifest: Manifest,
-    model: Model,
-    made: tuple[StepTable, str] | None,
-    protocol: Protocol,
-    row: int,
-    *,
-    closed: bool,
+    manifest: Manifest, model: Model, made: tuple[StepTable, str] | None, protocol: Protocol, row: int, *, closed: bool
 ) -> ExitCode:
     """Run one row and show it, right or wrong."""
     if made is None:

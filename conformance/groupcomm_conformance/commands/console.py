@@ -22,17 +22,7 @@ from groupcomm_conformance.tlc.output import Progress
 
 from .progress import Estimate
 
-__all__ = [
-    "LEGEND",
-    "Watch",
-    "as_json",
-    "drawing",
-    "gate_lines",
-    "kill_table",
-    "model_table",
-    "plain_table",
-    "stdout",
-]
+__all__ = ["LEGEND", "Watch", "as_json", "drawing", "gate_lines", "kill_table", "model_table", "plain_table", "stdout"]
 
 LEGEND: Final = (
     "Each lane is a member, time goes down. An arrow is a message that came, [...] what happened there,",
@@ -123,9 +113,7 @@ class Watch:
         """Show the counts that TLC reported last, against the recorded counts of the manifest."""
         expected = self._estimate.expected(model)
         share = f" of {expected:,}" if expected and part == "search" and model.holds else ""
-        status = (
-            f"{progress.distinct:,}{share} states, {progress.queue:,} on queue, {progress.rate:,} per minute"
-        )
+        status = f"{progress.distinct:,}{share} states, {progress.queue:,} on queue, {progress.rate:,} per minute"
         with self._lock:
             self._estimate.progressed(model, part, progress.distinct)
             self._bars.update(self._tasks[id(model), part], status=status)

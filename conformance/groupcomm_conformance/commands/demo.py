@@ -31,8 +31,7 @@ _OUTLINE: Final = (
 
 def command(
     layer: Annotated[
-        str | None,
-        typer.Argument(metavar="[LAYER]", help=f"Of {', '.join(LOST.names)}. Default: all, in outline."),
+        str | None, typer.Argument(metavar="[LAYER]", help=f"Of {', '.join(LOST.names)}. Default: all, in outline.")
     ] = None,
     *,
     seed: Annotated[
@@ -41,9 +40,7 @@ def command(
     ] = None,
     events: Annotated[
         int | None,
-        typer.Option(
-            parser=whole(1, 1000), metavar="N", help="Only the first events of the story. Default: all."
-        ),
+        typer.Option(parser=whole(1, 1000), metavar="N", help="Only the first events of the story. Default: all."),
     ] = None,
     unicode: Unicode = False,
     as_json: AsJson = False,
@@ -70,7 +67,5 @@ def command(
         else (_OUTLINE, outline(LIFE, seed, schedule))
     )
     closing = f"{len(schedule)} events, and all that {setup.stack} promises holds."
-    goes_on = (
-        "groupcomm simulate runs many more." if name else "groupcomm demo LAYER draws each step of a layer."
-    )
+    goes_on = "groupcomm simulate runs many more." if name else "groupcomm demo LAYER draws each step of a layer."
     typer.echo("\n".join((*legend, "", *chart, "", closing, goes_on)))

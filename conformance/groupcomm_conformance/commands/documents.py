@@ -68,10 +68,7 @@ def write_errata(
     raise typer.Exit(max(codes))
 
 
-def write_requirements(
-    *,
-    check_only: CheckOnly = False,
-) -> None:
+def write_requirements(*, check_only: CheckOnly = False) -> None:
     """Write docs/requirements.md: which check holds which requirement.
 
     Exits with 1 if a requirement has no check, or a check names a requirement that there is not.

@@ -41,15 +41,12 @@ class Expected:
 def load(root: Path) -> tuple[Expected, ...]:
     """Read the manifest. Raises FileError."""
     tiers = strict_yaml.load(root / FILE, str(FILE)).fields(TIERS)
-    return tuple(
-        _expected(name, tier, node) for tier, named in tiers.items() for name, node in named.entries().items()
-    )
+    return tuple(_expected(name, tier, node) for tier, named in tiers.items() for name, node in named.entries().items())
 
 
 def _expected(name: str, tier: str, node: Node) -> Expected:
     fields = node.fields(
-        ("stack", "multicasts", "founders", "states", "transitions"),
-        ("leaves", "after", "delays", *_BUDGETS),
+        ("stack", "multicasts", "founders", "states", "transitions"), ("leaves", "after", "delays", *_BUDGETS)
     )
     multicasts = fields["multicasts"].entries()
     addresses = [*multicasts]
@@ -75,8 +72,7 @@ def _expected(name: str, tier: str, node: Node) -> Expected:
 
 def command(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Configurations. Default: those of the tier."),
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Configurations. Default: those of the tier.")
     ] = None,
     *,
     tier: Annotated[str, typer.Option(help=f"One of {', '.join(TIERS)}.")] = "smoke",

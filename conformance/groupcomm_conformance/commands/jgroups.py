@@ -33,9 +33,7 @@ _EXAMPLES: Final = 3  # of a difference that are shown
 def command(
     what: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...", help="Schedules of errata, or kinds of random schedules. Default: all."
-        ),
+        typer.Argument(metavar="[NAME]...", help="Schedules of errata, or kinds of random schedules. Default: all."),
     ] = None,
     *,
     version: Annotated[
@@ -52,8 +50,7 @@ def command(
         ),
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option(parser=whole(0, 10**15), metavar="S", help="Of the first random schedule. Default: 1."),
+        int | None, typer.Option(parser=whole(0, 10**15), metavar="S", help="Of the first random schedule. Default: 1.")
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the names.")] = False,
     table: Annotated[bool, typer.Option("--table", help="Write docs/jgroups.md, and run nothing.")] = False,
@@ -110,9 +107,7 @@ def command(
             }
             result["classes"] = classes
             result["ok"] = not {"ours", "unclassified"} & set(classes.values())
-            found = "; ".join(
-                f"{count} {kind} ({classes[kind]})" for kind, count in result["differences"].items()
-            )
+            found = "; ".join(f"{count} {kind} ({classes[kind]})" for kind, count in result["differences"].items())
             line = f"{number:7} {name:22} {result['equal']:,} of {result['schedules']:,} equal"
             line += f"; {found}" if found else ""
             for kind, text in result["examples"]:

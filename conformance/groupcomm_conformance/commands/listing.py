@@ -24,9 +24,7 @@ def command(
     protocol: Protocols = None,
     *,
     tier: TierOption = "deep",
-    total: Annotated[
-        bool, typer.Option("--total", help="Only count: a line a protocol, and their sum.")
-    ] = False,
+    total: Annotated[bool, typer.Option("--total", help="Only count: a line a protocol, and their sum.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the protocols, and of each model its tier, what is expected of it, and the size of its graph."""
@@ -36,9 +34,7 @@ def command(
     models = {manifest.protocol: select(manifest, tier) for manifest in manifests}
     if flaws:
         models = {name: _showing(flaws, listed) for name, listed in models.items()}
-        manifests = [
-            manifest for manifest in manifests if models[manifest.protocol] or manifest.protocol in named
-        ]
+        manifests = [manifest for manifest in manifests if models[manifest.protocol] or manifest.protocol in named]
         there = {model.erratum.id for listed in models.values() for model in listed if model.erratum}
         for name in flaws:
             if name not in there:
@@ -93,9 +89,7 @@ def _table(models: Iterable[Model], width: int) -> Iterator[Text]:
     yield Text(texts[0], style="bold")
     for model, text in zip(listed, texts[1:], strict=True):
         yield Text(text)
-        yield Text(
-            textwrap.fill(model.shows, width, initial_indent="  ", subsequent_indent="  "), style="dim"
-        )
+        yield Text(textwrap.fill(model.shows, width, initial_indent="  ", subsequent_indent="  "), style="dim")
 
 
 def _row(model: Model) -> tuple[str, ...]:

@@ -146,10 +146,7 @@ def _codes() -> tuple[tuple[type[Exception] | tuple[type[Exception], ...], ExitC
     return (
         ((Unproved, NotContained), ExitCode.DIFFERS),
         (NothingToJudge, ExitCode.NOTHING),
-        (
-            (FileError, PathError, UnknownNameError, MappingError, ParseFailed, ConfigFailed),
-            ExitCode.BAD_INPUT,
-        ),
+        ((FileError, PathError, UnknownNameError, MappingError, ParseFailed, ConfigFailed), ExitCode.BAD_INPUT),
         ((TLCError, PipelineError, MemoryError, AdapterError, JvmError), ExitCode.TOOL_FAILED),
         ((FileNotFoundError, IsADirectoryError, NotADirectoryError), ExitCode.BAD_INPUT),
         (OSError, ExitCode.TOOL_FAILED),

@@ -43,12 +43,10 @@ def command(
     protocol: OneProtocol,
     *,
     spec: Annotated[
-        bool,
-        typer.Option("--spec", help="Break the specification instead, and let the tables alone judge it."),
+        bool, typer.Option("--spec", help="Break the specification instead, and let the tables alone judge it.")
     ] = False,
     claims: Annotated[
-        bool,
-        typer.Option("--claims", help="Weaken the claims instead: an ablation must no longer refute them."),
+        bool, typer.Option("--claims", help="Weaken the claims instead: an ablation must no longer refute them.")
     ] = False,
     random: Annotated[
         int | None,
@@ -60,10 +58,7 @@ def command(
         ),
     ] = None,
     rows: Annotated[
-        bool,
-        typer.Option(
-            "--rows", help="Keep rows that detect each mutant, for vectors --minimal; judge nothing."
-        ),
+        bool, typer.Option("--rows", help="Keep rows that detect each mutant, for vectors --minimal; judge nothing.")
     ] = False,
     line: Annotated[
         int | None,
@@ -136,9 +131,7 @@ def _keep_rows(protocol: str, *, spec: bool, workers: int | None) -> str:
         return name[row[0]](row[1])
 
     if spec:
-        found, counts = killing.of_specification(
-            manifest, tables, cache=Tables.of(root).folder, workers=workers
-        )
+        found, counts = killing.of_specification(manifest, tables, cache=Tables.of(root).folder, workers=workers)
     else:
         found, counts = killing.of_core(implementation, tables, ways, mutants(implementation), named)
     beside = {named(row) for row in found} - {named(row) for row in ways}
@@ -150,9 +143,7 @@ def _keep_rows(protocol: str, *, spec: bool, workers: int | None) -> str:
     )
 
 
-def _of_specification(
-    protocol: str, steps: int, workers: int | None, campaign: "_Campaign | None"
-) -> dict[str, Any]:
+def _of_specification(protocol: str, steps: int, workers: int | None, campaign: "_Campaign | None") -> dict[str, Any]:
     root = find_root()
     began = time.monotonic()
     manifest = load(root, protocol)
@@ -189,9 +180,7 @@ def _judge_line(protocol: str, line: int) -> None:
     implementation = _implementation(manifest)
     made = [mutant for mutant in mutants(implementation) if mutant.line == line]
     if not made:
-        raise typer.BadParameter(
-            f"no mutant of the core of {protocol} changes line {line}", param_hint="--line"
-        )
+        raise typer.BadParameter(f"no mutant of the core of {protocol} changes line {line}", param_hint="--line")
     tables = _tables(root, manifest)
     judging = Judge(implementation, _judged_by(tables))
     found = [judging.judge(mutant) for mutant in made]
@@ -200,9 +189,7 @@ def _judge_line(protocol: str, line: int) -> None:
     raise typer.Exit(verdict(ok=all(found)))
 
 
-def _of_implementation(
-    protocol: str, steps: int, workers: int | None, campaign: "_Campaign | None"
-) -> dict[str, Any]:
+def _of_implementation(protocol: str, steps: int, workers: int | None, campaign: "_Campaign | None") -> dict[str, Any]:
     root = find_root()
     began = time.monotonic()
     manifest = load(root, protocol)
@@ -211,9 +198,7 @@ def _of_implementation(
     tables = _tables(root, manifest)
     judging = Judge(implementation, _judged_by(tables))
     if wrong := judging.kills(implementation.core):
-        typer.echo(
-            f"{protocol}: the implementation itself is wrong ({wrong}): see groupcomm conform", err=True
-        )
+        typer.echo(f"{protocol}: the implementation itself is wrong ({wrong}): see groupcomm conform", err=True)
         raise typer.Exit(ExitCode.DIFFERS)
     made = mutants(implementation)
     count = workers or os.cpu_count() or 1
@@ -225,11 +210,7 @@ def _of_implementation(
         found = verdicts(root, protocol, made, tables, count)
     left = [mutant for mutant, by in zip(made, found, strict=True) if not by]
     random = beyond.noticed_in(
-        implementation,
-        constants_of(manifest.cfgs["safety"]),
-        left,
-        steps,
-        tables=_bare(tables) if steps else {},
+        implementation, constants_of(manifest.cfgs["safety"]), left, steps, tables=_bare(tables) if steps else {}
     )
     fates = [
         Fate(mutant, by or random.get(mutant.name, ""), mutant.name in random)
@@ -319,9 +300,7 @@ class _Campaign:
         campaign = Campaign(*prepared, files=folder_of(root / "spec", "spec"), most=most)
         name = str(identity["command"]).replace(" --", "-").replace(" ", "-")
         unit = campaigns.Unit(
-            "mutants",
-            finding="survive",
-            finds=lambda row: row["mutant"] if row["verdict"] == "survives" else "",
+            "mutants", finding="survive", finds=lambda row: row["mutant"] if row["verdict"] == "survives" else ""
         )
         with campaigns.opened(name, identity, schemas.MUTANTS, self.table) as table:
             self.told = campaigns.run(campaign, tasks, table, master=self.master, unit=unit)

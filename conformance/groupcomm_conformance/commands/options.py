@@ -141,8 +141,7 @@ def _models(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 Protocols: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[PROTOCOL]...", help="Default: all.", autocompletion=_protocols),
+    list[str] | None, typer.Argument(metavar="[PROTOCOL]...", help="Default: all.", autocompletion=_protocols)
 ]
 OneProtocol: TypeAlias = Annotated[str, typer.Argument(metavar="PROTOCOL", autocompletion=_protocols)]
 OneOrAll: TypeAlias = Annotated[
@@ -176,20 +175,14 @@ Workers: TypeAlias = Annotated[
 ]
 Processes: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        "--workers", parser=whole(1, MOST_WORKERS), metavar="N", help="Processes. Default: one per core."
-    ),
+    typer.Option("--workers", parser=whole(1, MOST_WORKERS), metavar="N", help="Processes. Default: one per core."),
 ]
-Heap: TypeAlias = Annotated[
-    str, typer.Option("--heap", parser=heap, metavar="SIZE", help="Memory of each JVM.")
-]
+Heap: TypeAlias = Annotated[str, typer.Option("--heap", parser=heap, metavar="SIZE", help="Memory of each JVM.")]
 Row: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--row", parser=whole(1, 10**12), metavar="N", help="Only run and show this row."),
+    int | None, typer.Option("--row", parser=whole(1, 10**12), metavar="N", help="Only run and show this row.")
 ]
 Seed: TypeAlias = Annotated[
-    int | None,
-    typer.Option(parser=whole(0, 10**15), metavar="S", help="Of the first random walk. Default: 1."),
+    int | None, typer.Option(parser=whole(0, 10**15), metavar="S", help="Of the first random walk. Default: 1.")
 ]
 Unicode: TypeAlias = Annotated[bool, typer.Option("--unicode", help="Draw with box characters.")]
 Out: TypeAlias = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write.")]
@@ -204,7 +197,5 @@ Master: TypeAlias = Annotated[
 ]
 TableFolder: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--table", metavar="DIR", help="The table of the campaign, local[*] if no --master is given."
-    ),
+    typer.Option("--table", metavar="DIR", help="The table of the campaign, local[*] if no --master is given."),
 ]

@@ -65,14 +65,7 @@ def command(
             for manifest, each in models:
                 with watch.working(each.name) as tell:
                     summary = run(
-                        spark,
-                        manifest,
-                        each,
-                        out,
-                        root=root,
-                        keep_dump=keep_dump,
-                        listener=watch,
-                        on_stage=tell,
+                        spark, manifest, each, out, root=root, keep_dump=keep_dump, listener=watch, on_stage=tell
                     )
                 summaries.append(summary)
                 for line in _lines(summary):

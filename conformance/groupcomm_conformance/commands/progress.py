@@ -37,11 +37,7 @@ class Estimate:
     A model that violates a claim is searched twice. Cached results cost nothing: they leave the total.
     """
 
-    def __init__(
-        self,
-        models: Iterable[tuple[Manifest, Model]],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, models: Iterable[tuple[Manifest, Model]], clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._began = clock()
         self._sizes = {id(model): size(manifest, model) for manifest, model in models}

@@ -40,8 +40,7 @@ def command(
         typer.Option("--step", metavar="STEP", help="Only the obligations of this step, such as JoinStep."),
     ] = None,
     clauses: Annotated[
-        list[str] | None,
-        typer.Option("--clause", metavar="NAME", help="Only those of this conjunct, such as Guards."),
+        list[str] | None, typer.Option("--clause", metavar="NAME", help="Only those of this conjunct, such as Guards.")
     ] = None,
     states: Annotated[
         int | None,
@@ -97,8 +96,7 @@ def command(
         if error.name not in _SOLVERS:
             raise
         typer.echo(
-            f"groupcomm: {error.name} is not installed: "
-            "make prove, or pip install 'groupcomm-conformance[prove]'",
+            f"groupcomm: {error.name} is not installed: make prove, or pip install 'groupcomm-conformance[prove]'",
             err=True,
         )
         raise typer.Exit(ExitCode.TOOL_FAILED) from None
@@ -127,9 +125,7 @@ def command(
         if recording:
             listed.write_text(proving.listed(asked), encoding="utf-8")
         found["unlisted"] = list(proving.difference(read_text(listed), proving.listed(asked)))
-        ok = not (found["impossible"] or found["unlisted"]) and all(
-            each["fails"] for each in found["ablations"]
-        )
+        ok = not (found["impossible"] or found["unlisted"]) and all(each["fails"] for each in found["ablations"])
         typer.echo("ablations judged; TLC searches models", err=True)
     else:
         judged = _told(judging.judge(each, confirm=True) for each in asked)

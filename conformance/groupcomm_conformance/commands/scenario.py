@@ -37,13 +37,10 @@ _BOUNDS: Final = Bounds("--json has all of them")
 
 def command(
     what: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[PROTOCOL | FILE]...", help="Scenarios to check. Default: all."),
+        list[str] | None, typer.Argument(metavar="[PROTOCOL | FILE]...", help="Scenarios to check. Default: all.")
     ] = None,
     *,
-    charts: Annotated[
-        bool, typer.Option("--chart", help="Draw the path of each scenario that passes, too.")
-    ] = False,
+    charts: Annotated[bool, typer.Option("--chart", help="Draw the path of each scenario that passes, too.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Ask TLC again.")] = False,
     unicode: Unicode = False,
     adapter: AdapterOption = None,
@@ -65,16 +62,7 @@ def command(
         raise NothingToJudge("there is no scenario", "write one in conformance/scenarios/<protocol>")
     if adapter is not None:
         raise typer.Exit(
-            _port(
-                root,
-                chosen,
-                adapter,
-                strict=strict,
-                skip=skip,
-                junit=junit,
-                patience=patience,
-                as_json=as_json,
-            )
+            _port(root, chosen, adapter, strict=strict, skip=skip, junit=junit, patience=patience, as_json=as_json)
         )
     results = check(root, chosen, fresh=fresh)
     if as_json:
@@ -139,9 +127,7 @@ def _json(result: Result) -> dict[str, object]:
 
 def _text(result: Result, *, unicode: bool, charts: bool) -> str:
     """A line; for a failed scenario also the possible steps there, and the way as a chart."""
-    drawn = (
-        result.drawn(chart_width(), _BOUNDS, unicode=unicode) if charts or result.outcome != "pass" else []
-    )
+    drawn = result.drawn(chart_width(), _BOUNDS, unicode=unicode) if charts or result.outcome != "pass" else []
     if result.outcome == "pass":
         lines = [f"pass  {result.file}  {result.scenario}"]
         lines += (f"      {each}" for each in result.ablations)

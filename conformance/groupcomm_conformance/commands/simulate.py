@@ -33,13 +33,10 @@ _SHOWN: Final = 400  # lines of a chart
 
 
 def command(
-    stack: Annotated[str, typer.Argument(metavar="[STACK]", help="Protocols, the topmost first.")] = "/".join(
-        WHOLE
-    ),
+    stack: Annotated[str, typer.Argument(metavar="[STACK]", help="Protocols, the topmost first.")] = "/".join(WHOLE),
     *,
     members: Annotated[
-        int | None,
-        typer.Option(parser=whole(1, 26), metavar="N", help="Members at most. Default: each group 2 to 8."),
+        int | None, typer.Option(parser=whole(1, 26), metavar="N", help="Members at most. Default: each group 2 to 8.")
     ] = None,
     events: Annotated[
         int | None,
@@ -51,9 +48,7 @@ def command(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(
-            parser=whole(0, _MOST_SEED), metavar="N", help=f"Another seed is another run. Default: {_SEED}."
-        ),
+        typer.Option(parser=whole(0, _MOST_SEED), metavar="N", help=f"Another seed is another run. Default: {_SEED}."),
     ] = None,
     faults: Annotated[
         str,
@@ -72,8 +67,7 @@ def command(
         ),
     ] = None,
     workers: Annotated[
-        int | None,
-        typer.Option(parser=whole(1, 256), metavar="N", help="Processes that run groups. Default: 1."),
+        int | None, typer.Option(parser=whole(1, 256), metavar="N", help="Processes that run groups. Default: 1.")
     ] = None,
     master: Master = None,
     table: TableFolder = None,
@@ -128,9 +122,7 @@ def _campaign(
     asked = seeds.seeds(seed, events)
     unit = campaigns.Unit("events", lambda row: int(row["events"]), PART, "violations", _told)
     with campaigns.opened("simulate", seeds.identity(setup), schemas.SEEDS, folder) as table:
-        told = campaigns.run(
-            Campaign(seeds.prepare, setup, most=_SEEDS), asked, table, master=master, unit=unit
-        )
+        told = campaigns.run(Campaign(seeds.prepare, setup, most=_SEEDS), asked, table, master=master, unit=unit)
         outcome, violations = Outcome(setup, seed), []
         for row in table.rows():
             if row["seed"] in asked:
@@ -213,14 +205,9 @@ def _lines(outcome: Outcome, found: Found | None, *, unicode: bool) -> list[str]
     if outcome.refused:
         lines.append(f"refused by a stack, as a weaker layer below had it: {outcome.refused:,}")
     if outcome.not_exercised:
-        lines.append(
-            f"not exercised, as nothing happened that it speaks of: {', '.join(outcome.not_exercised)}"
-        )
+        lines.append(f"not exercised, as nothing happened that it speaks of: {', '.join(outcome.not_exercised)}")
     if found is None and outcome.unjudged:
-        return [
-            *lines,
-            f"nothing to judge of {', '.join(outcome.unjudged)}: give more events, or more faults",
-        ]
+        return [*lines, f"nothing to judge of {', '.join(outcome.unjudged)}: give more events, or more faults"]
     if found is None:
         return [*lines, f"no violation of {', '.join(outcome.claims)}"]
     chart = drawn(setup, found.seed, found.schedule, unicode=unicode)

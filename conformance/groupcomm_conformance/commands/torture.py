@@ -36,9 +36,7 @@ def command(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(
-            parser=whole(0, 10**15), metavar="N", help=f"Another seed has other faults. Default: {_SEED}."
-        ),
+        typer.Option(parser=whole(0, 10**15), metavar="N", help=f"Another seed has other faults. Default: {_SEED}."),
     ] = None,
     limit: Annotated[
         int | None,
@@ -58,8 +56,7 @@ def command(
     namespaces: Annotated[
         bool,
         typer.Option(
-            "--namespaces",
-            help="Each member in a network namespace of its own; partitions cut a bridge. Needs root.",
+            "--namespaces", help="Each member in a network namespace of its own; partitions cut a bridge. Needs root."
         ),
     ] = False,
     as_json: AsJson = False,

@@ -51,8 +51,7 @@ def command(
         bool, typer.Option("--all", help="Pack the vectors of all protocols into one archive in the folder.")
     ] = False,
     check: Annotated[
-        bool,
-        typer.Option("--check", help="Write nothing: do the vectors in the folder on the implementation."),
+        bool, typer.Option("--check", help="Write nothing: do the vectors in the folder on the implementation.")
     ] = False,
     adapter: AdapterOption = None,
     strict: Strict = False,
@@ -60,12 +59,10 @@ def command(
     junit: JUnit = None,
     patience: Patience = PATIENCE,
     itf: Annotated[
-        bool,
-        typer.Option("--itf", help="Write the walks of models as ITF traces, too; scenarios always are."),
+        bool, typer.Option("--itf", help="Write the walks of models as ITF traces, too; scenarios always are.")
     ] = False,
     minimal: Annotated[
-        bool,
-        typer.Option("--minimal", help="Of a port: a row for each way that a step goes; no proof."),
+        bool, typer.Option("--minimal", help="Of a port: a row for each way that a step goes; no proof.")
     ] = False,
 ) -> None:
     """Write test vectors for ports: tables of local steps, walks of whole groups, and scenarios.
@@ -79,9 +76,7 @@ def command(
         raise typer.BadParameter("this is for a port: name its --adapter")
     if all_of_them:
         if protocol is not None or check or model or itf or adapter is not None:
-            raise typer.BadParameter(
-                "a release has all of all protocols: only --out goes with it", param_hint="--all"
-            )
+            raise typer.BadParameter("a release has all of all protocols: only --out goes with it", param_hint="--all")
         raise typer.Exit(_release(root, out))
     if protocol is None:
         raise typer.BadParameter("name one, or --all", param_hint="PROTOCOL")
@@ -137,15 +132,11 @@ def _release(root: Path, out: Path) -> ExitCode:
         name, made = release(root, listener=watch, told=lambda what: typer.echo(f"makes {what}", err=True))
     file = pack(name, made, out)
     raw = sum(map(len, made.values()))
-    typer.echo(
-        f"{file}: {FORMAT}, {len(made)} files, {raw / 1e6:.1f} MB, packed {file.stat().st_size / 1e6:.2f} MB"
-    )
+    typer.echo(f"{file}: {FORMAT}, {len(made)} files, {raw / 1e6:.1f} MB, packed {file.stat().st_size / 1e6:.2f} MB")
     return ExitCode.OK
 
 
-def _sets(
-    folder: Path, implementation: Protocol, only: Sequence[str], *, minimal: bool = False
-) -> Iterator[VectorSet]:
+def _sets(folder: Path, implementation: Protocol, only: Sequence[str], *, minimal: bool = False) -> Iterator[VectorSet]:
     """Read the vectors of a protocol in a folder; if `minimal` a few rows alone."""
     released = read_release(folder, implementation)
     for name in _asked(only, released.names):
@@ -174,8 +165,7 @@ def _check(folder: Path, implementation: Protocol, only: Sequence[str]) -> ExitC
         name = f"{implementation.name} {each.name}"
         steps = sum(len(walk.steps) for walk in each.walks)
         typer.echo(
-            f"{name}: {'ok' if fine else 'FAILS'}: {rows:,} local steps, "
-            f"{len(each.walks):,} walks of {steps:,} steps"
+            f"{name}: {'ok' if fine else 'FAILS'}: {rows:,} local steps, {len(each.walks):,} walks of {steps:,} steps"
         )
         if replayed is not None and (failure := replayed.first) is not None:
             typer.echo(f"FAILS {name}: row {failure.row} is {failure.verdict}")

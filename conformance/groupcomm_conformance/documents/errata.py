@@ -26,17 +26,7 @@ from groupcomm_conformance.tla.values import Fn, Value
 from groupcomm_conformance.why.instead import REASONS, Instead
 from groupcomm_conformance.why.why import Why
 
-__all__ = [
-    "FOLDER",
-    "Order",
-    "Shown",
-    "Unproved",
-    "first_sentence",
-    "first_state",
-    "models",
-    "orders",
-    "pages",
-]
+__all__ = ["FOLDER", "Order", "Shown", "Unproved", "first_sentence", "first_state", "models", "orders", "pages"]
 
 FOLDER: Final = Path("docs", "errata")
 ORDER: Final = Path("spec", "common", "errata.yaml")
@@ -305,9 +295,7 @@ def _side(constants: Mapping[str, str], name: str) -> str:
 
 def _proof(model: Model) -> str:
     bounds = f" ({model.bounds})" if model.bounds else ""
-    return textwrap.fill(
-        f"- `{model.name}`: {model.shows}{bounds}; {_size(model)}.", _WIDTH, subsequent_indent="  "
-    )
+    return textwrap.fill(f"- `{model.name}`: {model.shows}{bounds}; {_size(model)}.", _WIDTH, subsequent_indent="  ")
 
 
 def _size(model: Model) -> str:
@@ -317,9 +305,5 @@ def _size(model: Model) -> str:
 
 def _folded(text: str, indent: str = "") -> str:
     return textwrap.fill(
-        " ".join(text.split()),
-        _WIDTH,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-        break_long_words=False,
+        " ".join(text.split()), _WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
     )

@@ -64,17 +64,14 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
         else:
             keys = node.fields(("does", "assumes", "gives"))
             assumes, gives = (
-                tuple(item.text() for item in keys[key].items("a list of guarantees"))
-                for key in ("assumes", "gives")
+                tuple(item.text() for item in keys[key].items("a list of guarantees")) for key in ("assumes", "gives")
             )
             layer = Layer(name, keys["does"].text(), assumes, gives, None)
         found.append(layer)
     listed = {layer.name for layer in found}
     for name in known:
         if name not in listed and not name.startswith(NOTE) and _is_layer(name):
-            raise document.error(
-                f"all layers, but the protocol {name} is missing (its place, and what it does)"
-            )
+            raise document.error(f"all layers, but the protocol {name} is missing (its place, and what it does)")
     return found
 
 

@@ -52,9 +52,7 @@ def headings(root: Path) -> list[Heading]:
         prefix = fields["prefix"].text()
         if prefix in {each.prefix for each in found}:
             raise fields["prefix"].error(f"a prefix of its own: {prefix} is another heading's")
-        protocols = (
-            tuple(each.text() for each in fields["protocols"].items()) if "protocols" in fields else ()
-        )
+        protocols = tuple(each.text() for each in fields["protocols"].items()) if "protocols" in fields else ()
         absent = fields["absent"].text() if "absent" in fields else ""
         if not protocols and not absent:
             raise node.error("at least one protocol, or a reason")

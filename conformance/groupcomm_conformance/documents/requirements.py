@@ -137,8 +137,7 @@ def counts(table: Table) -> str:
         if kinds.get(row.id) != "checked":
             kinds[row.id] = kind
     found = {
-        kind: sum(each == kind for each in kinds.values())
-        for kind in ("checked", "reading", "absent", "unchecked")
+        kind: sum(each == kind for each in kinds.values()) for kind in ("checked", "reading", "absent", "unchecked")
     }
     return (
         f"{len(kinds)} requirements: {found['checked']} checked, {found['reading']} readings, "
@@ -150,12 +149,7 @@ def page(table: Table) -> str:
     """Write the page."""
     lines = [_HEAD, f"{counts(table)}.", "", *notes.implemented(table.headings), ""]
     for protocol, requirements in table.protocols.items():
-        lines += [
-            f"## {protocol}",
-            "",
-            "| ID | requirement | specified in | checked by |",
-            "| --- | --- | --- | --- |",
-        ]
+        lines += [f"## {protocol}", "", "| ID | requirement | specified in | checked by |", "| --- | --- | --- | --- |"]
         for row in requirements:
             specified, checks, holding = (
                 ", ".join(map(_linked, names)) for names in (row.specified, row.checks, row.holding)
@@ -210,13 +204,10 @@ def trace(root: Path, manifests: Iterable[Manifest]) -> Table:
         for row in [of[protocol]] if protocol in of else of.values():
             if tag.name:
                 _cite(row, _Thing(tag.name, tag.kind, tag.lacking), lacking)
-    problems += [
-        problem for of in rows.values() for row in of.values() for problem in _unchecked(row, lacking)
-    ]
+    problems += [problem for of in rows.values() for row in of.values() for problem in _unchecked(row, lacking)]
     listed = notes.headings(root)
     prefixes = {
-        protocol: {row.id.partition("-")[0]: row.place for row in reversed(of)}
-        for protocol, of in found.items()
+        protocol: {row.id.partition("-")[0]: row.place for row in reversed(of)} for protocol, of in found.items()
     }
     problems += notes.differences(listed, prefixes)
     problems += notes.unlisted(listed, rows)
@@ -278,9 +269,7 @@ def _read_rows(path: Path, shown: Path, found: _Rows) -> None:
         if not line.lstrip().startswith("|"):
             heads, previous = [], []
             continue
-        cells = [
-            cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))
-        ]
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))]
         if _RULE.fullmatch(line.strip()):
             heads = previous
             continue
@@ -318,9 +307,7 @@ def _known(root: Path, manifest: Manifest) -> dict[str, _Thing]:
         shown = str(path.relative_to(root))
         thing = _Thing(shown, "scenario", cites=frozenset(_required(path, shown)))
         known |= dict.fromkeys((path.stem, path.name, shown), thing)
-    known |= {
-        model.name: _Thing(model.name, "model" if model.holds else "ablation") for model in manifest.models
-    }
+    known |= {model.name: _Thing(model.name, "model" if model.holds else "ablation") for model in manifest.models}
     return known | _operators(manifest)
 
 
@@ -410,9 +397,7 @@ def _collected(path: Path, shown: str) -> list[_Test]:
             lacking = "is no test that pytest collects"
         elif any(".mark.skip" in ast.unparse(decorator) for decorator in node.decorator_list):
             lacking = "is skipped"
-        test = _Test(
-            node.name, f"{shown}::{node.name}", range(first, (node.end_lineno or first) + 1), lacking
-        )
+        test = _Test(node.name, f"{shown}::{node.name}", range(first, (node.end_lineno or first) + 1), lacking)
         test.cites = _ids("\n".join(lines[first - 1 : test.lines.stop - 1]))
         found.append(test)
     return found

@@ -62,11 +62,7 @@ def page(root: Path, manifests: Iterable[Manifest]) -> tuple[str, list[str]]:
 def _overview(stack: Sequence[Layer]) -> Iterator[str]:
     yield from _head("layer", "does", "assumes", "gives", "")
     for layer in stack:
-        written = (
-            "not written yet"
-            if layer.manifest is None
-            else f"[specification](../spec/{layer.name}/README.md)"
-        )
+        written = "not written yet" if layer.manifest is None else f"[specification](../spec/{layer.name}/README.md)"
         gives = _code(layer.gives)
         if layer.gives_below:
             gives += "; to the layers beneath too: " + _code(layer.gives_below)

@@ -49,13 +49,7 @@ class Step:
 
 
 def drawn(
-    setup: Setup,
-    seed: int,
-    schedule: Iterable[Event],
-    *,
-    layer: str = "",
-    width: int = WIDTH,
-    unicode: bool = False,
+    setup: Setup, seed: int, schedule: Iterable[Event], *, layer: str = "", width: int = WIDTH, unicode: bool = False
 ) -> list[str]:
     """Draw a schedule, one item per line; of a `layer` its steps alone."""
     return chart(folded(steps_of(setup, seed, schedule, layer)), width=width, unicode=unicode)
@@ -78,9 +72,7 @@ def folded(steps: Sequence[Step]) -> list[Step]:
         at += size * times
         if times > 1:
             same = Fn({**_ENVIRONMENT, "action": f"... {times - 1} times more", "member": ""})
-            found.append(
-                Step(steps[at - 1].number, str(same["action"]), Fn({**found[-1].values, "act": same}))
-            )
+            found.append(Step(steps[at - 1].number, str(same["action"]), Fn({**found[-1].values, "act": same})))
     return found
 
 
@@ -89,9 +81,7 @@ def _round_at(steps: Sequence[Step], at: int) -> tuple[int, int]:
     for size in range(1, _LONGEST_ROUND + 1):
         first = [(step.action, step.values) for step in steps[at : at + size]]
         times = 1
-        while first == [
-            (step.action, step.values) for step in steps[at + times * size : at + (times + 1) * size]
-        ]:
+        while first == [(step.action, step.values) for step in steps[at + times * size : at + (times + 1) * size]]:
             times += 1
         if times >= _OFTEN:
             return size, times
@@ -188,9 +178,7 @@ class _Recorder:
 
     def _act(self, action: str, member: str, given: Fn | None = None) -> None:
         more = {} if given is None else {"given": given}
-        self._acts.append(
-            (action, Fn({**_ENVIRONMENT, "action": action, "member": member, **more}), dict(self._now))
-        )
+        self._acts.append((action, Fn({**_ENVIRONMENT, "action": action, "member": member, **more}), dict(self._now)))
 
     def _add(self, action: str, member: str, event: Value, effects: Iterable[object], outcome: str) -> None:
         shown = tuple(map(_effect, effects))
@@ -199,9 +187,7 @@ class _Recorder:
 
     def steps(self) -> list[Step]:
         """Give the behaviour: all processes have lanes from the beginning."""
-        names = dict.fromkeys(
-            [*self._first, *(str(act["member"]) for _, act, _ in self._acts if act["member"])]
-        )
+        names = dict.fromkeys([*self._first, *(str(act["member"]) for _, act, _ in self._acts if act["member"])])
         first = {name: self._first.get(name, ()) for name in names}
         found = [Step(1, "Init", Fn({"local": Fn(first)}))]
         for number, (action, act, now) in enumerate(self._acts, start=2):
@@ -263,11 +249,7 @@ def _name(ground: Ground, process: Process, address: Address) -> str:
 def _state(state: Any) -> Fn:  # noqa: ANN401 - of any core
     """Give the fields of a state, but for the member's name."""
     return Fn(
-        {
-            each.name: _value(getattr(state, each.name))
-            for each in attrs.fields(type(state))
-            if each.name != "member"
-        }
+        {each.name: _value(getattr(state, each.name)) for each in attrs.fields(type(state)) if each.name != "member"}
     )
 
 

@@ -27,8 +27,7 @@ def code_digest(*rooms: str) -> str:
     digest = hashlib.sha256()
     for room in sorted(set(rooms)):
         folder = next(
-            (found for found in (_PACKAGE / room, _PACKAGE.with_name(room)) if found.is_dir()),
-            _PACKAGE / room,
+            (found for found in (_PACKAGE / room, _PACKAGE.with_name(room)) if found.is_dir()), _PACKAGE / room
         )
         files = sorted(file for file in folder.rglob("*.*") if file.suffix in {".py", ".java"})
         if not files:

@@ -8,17 +8,7 @@ from typing import Final
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.strict_yaml import Node
 
-from .model import (
-    NOT_ASKED,
-    NOT_GIVEN,
-    NOTE,
-    SUBSTITUTION,
-    Erratum,
-    Manifest,
-    ManifestError,
-    Model,
-    is_liveness,
-)
+from .model import NOT_ASKED, NOT_GIVEN, NOTE, SUBSTITUTION, Erratum, Manifest, ManifestError, Model, is_liveness
 from .modules import Modules
 from .source import Source
 
@@ -60,9 +50,7 @@ def check(manifest: Manifest, source: Source, *, recording: bool = False) -> Non
             raise node.error(f"an ablation of {manifest.file}, not {name}")
     for name, node in source.recorded.items() if not recording else ():
         if name not in models:
-            raise node.error(
-                f"a model of {manifest.file}, not {name}: groupcomm check --record leaves it out"
-            )
+            raise node.error(f"a model of {manifest.file}, not {name}: groupcomm check --record leaves it out")
     for constant, node in top["reference"].entries().items():
         if not read(manifest.module).knows(constant):
             raise node.error(f"a constant of the modules, but none declares {constant}")
@@ -74,9 +62,7 @@ def check(manifest: Manifest, source: Source, *, recording: bool = False) -> Non
                 raise node.error(f"a model for safety, not {name}: its name ends in _live")
             root = manifest.module_of(manifest.model(name).claims)
             if read(root).definition(operator) is None:
-                raise node.error(
-                    f"a predicate that the modules of {name} define, but none defines {operator}"
-                )
+                raise node.error(f"a predicate that the modules of {name} define, but none defines {operator}")
     _check_links(manifest, top, read, recording=recording)
 
 
@@ -115,10 +101,7 @@ def _unused(manifest: Manifest, source: Source) -> Iterator[tuple[Node, str]]:
         places = entries["constants"].entries() if "constants" in entries else {}
         for constant in cfg.constants:
             if not modules.knows(constant):
-                yield (
-                    places.get(constant, node),
-                    f"a constant that {root} has, but no module declares {constant}",
-                )
+                yield (places.get(constant, node), f"a constant that {root} has, but no module declares {constant}")
         for operator in filter(None, (*cfg.claims, cfg.specification, cfg.init, cfg.next, cfg.view)):
             if modules.definition(operator) is None:
                 yield node, f"claims that {root} has, but no module defines {operator}"
@@ -161,9 +144,7 @@ def _check_links(
                     raise node.error(f"all conjuncts of {module}, but {conjunct} is missing")
 
 
-def _check_erratum(
-    manifest: Manifest, model: Model, erratum: Erratum, source: Source, seen: dict[str, str]
-) -> None:
+def _check_erratum(manifest: Manifest, model: Model, erratum: Erratum, source: Source, seen: dict[str, str]) -> None:
     found = source.errata[model.name].entries()
     other = seen.setdefault(erratum.id, model.name)
     if other != model.name:
@@ -191,9 +172,7 @@ def _check_run(manifest: Manifest, model: Model, node: Node, source: Source) -> 
             f"a set of claims of this manifest ({', '.join(manifest.cfgs)}), not {model.claims}"
         )
     if model.liveness != model.name.endswith("_live"):
-        raise found.get("name", node).error(
-            "a name that ends in _live if and only if the claims are for liveness"
-        )
+        raise found.get("name", node).error("a name that ends in _live if and only if the claims are for liveness")
     base = manifest.cfgs[model.claims]
     nodes = found["constants"].entries() if "constants" in found else found
     for name in model.ablates or model.constants:
@@ -205,9 +184,7 @@ def _check_run(manifest: Manifest, model: Model, node: Node, source: Source) -> 
         if key in found and found[key].boolean() and manifest.protocol.startswith(NOTE):
             raise found[key].error(f'no "{key}" in a folder {NOTE}..., which has no core')
         if key in found and found[key].boolean() and (model.liveness or base.constraints):
-            raise found[key].error(
-                f'"{key}" only with claims for safety that have no CONSTRAINT, not {model.claims}'
-            )
+            raise found[key].error(f'"{key}" only with claims for safety that have no CONSTRAINT, not {model.claims}')
         if key in found and found[key].boolean() and model.claims in manifest.other_modules:
             raise found[key].error(
                 f'"{key}" only in a model of {manifest.module}, not of {manifest.module_of(model.claims)}'
@@ -237,9 +214,7 @@ def _check_violation(
         raise found["tier"].error(f"deep, as the control {control.name} is, not {model.tier}")
     for name in model.ablates:
         if cfg.constants[name] == base.constants.get(name):
-            raise found[name].error(
-                f"another value than that of {control.name}, {name} {cfg.constants[name]}"
-            )
+            raise found[name].error(f"another value than that of {control.name}, {name} {cfg.constants[name]}")
     if recording or model.trace is None:
         return
     row = source.recorded[model.name].entries()["violates"]

@@ -139,12 +139,7 @@ def plain_run(module: str, cfg: Cfg) -> Run:
 
 
 def main_run(
-    module: str,
-    cfg: Cfg,
-    *,
-    witnesses: Iterable[str] = (),
-    steps: bool = False,
-    members: Iterable[str] = (),
+    module: str, cfg: Cfg, *, witnesses: Iterable[str] = (), steps: bool = False, members: Iterable[str] = ()
 ) -> Run:
     """The model that watches for `witnesses`, notes `steps`, and harvests what `members` see."""
     writer = _Writer()
@@ -168,9 +163,7 @@ def main_run(
     return Run(
         writer.module(module),
         evolve(
-            cfg,
-            invariants=(*cfg.invariants, *invariants),
-            action_constraints=(*cfg.action_constraints, *constraints),
+            cfg, invariants=(*cfg.invariants, *invariants), action_constraints=(*cfg.action_constraints, *constraints)
         ),
     )
 
@@ -236,9 +229,7 @@ def note_run(
     noted: dict[str, str | None] = {}  # each claim with the subscript of its steps
 
     def demand(name: str, text: str, subscript: str | None) -> None:
-        writer.operators.append(
-            f"{name} == {text}" if subscript is None else f"{name} == [][{text}]_{subscript}"
-        )
+        writer.operators.append(f"{name} == {text}" if subscript is None else f"{name} == [][{text}]_{subscript}")
         (invariants if subscript is None else properties).append(name)
 
     for claim in cfg.claims:

@@ -64,11 +64,7 @@ def differences(model: Model, checked: CheckedModel) -> list[str]:
 
 def stale(manifest: Manifest) -> list[str]:
     """Name the deep models whose record is of other modules, constants, claims or jar, or of none at all."""
-    return [
-        model.name
-        for model in manifest.models
-        if model.tier == "deep" and model.digest != digest(manifest, model)
-    ]
+    return [model.name for model in manifest.models if model.tier == "deep" and model.digest != digest(manifest, model)]
 
 
 def kill_matrix(
@@ -77,8 +73,7 @@ def kill_matrix(
     """Give, for each claim, what each ablation among `results` did to it; None: that was not asked."""
     ablations = [model for model in manifest.models if not model.holds and model.name in results]
     return {
-        claim: {model.name: _fate(claim, results[model.name]) for model in ablations}
-        for claim in manifest.claims()
+        claim: {model.name: _fate(claim, results[model.name]) for model in ablations} for claim in manifest.claims()
     }
 
 
@@ -125,17 +120,12 @@ def actions(manifest: Manifest) -> tuple[str, ...]:
 
 def _fires(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bool) -> list[Gate]:
     steps = {
-        step
-        for model in manifest.models
-        if model.holds and model.name in results
-        for step in results[model.name].steps
+        step for model in manifest.models if model.holds and model.name in results for step in results[model.name].steps
     }
     every = actions(manifest)
     taken = {action for action, _ in steps}
     bad = [f"never taken in a model that holds: {action}" for action in every if action not in taken]
-    bad += [
-        f"act.action is {action}, which is no action of Next" for action in sorted(taken.difference(every))
-    ]
+    bad += [f"act.action is {action}, which is no action of Next" for action in sorted(taken.difference(every))]
     seen = {outcome for _, outcome in steps}
     missing = [f"never the outcome of a step: {outcome}" for outcome in OUTCOMES if outcome not in seen]
     missing += [f"unknown outcome: {outcome}" for outcome in sorted(seen.difference((*OUTCOMES, "none")))]
@@ -185,11 +175,7 @@ def _conjuncts(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole
     lacking = "" if whole else _WHOLE
     if not manifest.claims():
         lacking = "no set of claims has a claim"
-    good = (
-        f"so does each of the {len(every)} conjuncts of claims that are lists"
-        if every
-        else "no claim is a list"
-    )
+    good = f"so does each of the {len(every)} conjuncts of claims that are lists" if every else "no claim is a list"
     return _gate("conjuncts", good, bad, lacking=lacking)
 
 
@@ -204,9 +190,7 @@ def _named(manifest: Manifest) -> Gate:
         named |= {model.erratum.story} if model.erratum and model.erratum.story else set()
         named |= {constant_text(value).rpartition(" ")[2] for value in model.constants.values()}
     roots = {manifest.module, *manifest.other_modules.values()}
-    texts = {
-        name: text for root in roots for name, text in read_modules(manifest.folders, root).texts.items()
-    }
+    texts = {name: text for root in roots for name, text in read_modules(manifest.folders, root).texts.items()}
     own = {file.stem for file in manifest.folder.glob("*.tla")}
     bad = [
         f"{module}.tla:{line}: no set of claims names {operator}, and no operator uses it"

@@ -126,11 +126,7 @@ def _manifest(source: Source, protocol: str, *, recording: bool) -> Manifest:
     own = _constants(top["reference"])
     guards = source.modules(module).guards_of_scope(module)
     for name in guards.keys() & own.keys():
-        raise (
-            top["reference"]
-            .entries()[name]
-            .error(f"a constant, not {name}: {module} defines this guard's value")
-        )
+        raise (top["reference"].entries()[name].error(f"a constant, not {name}: {module} defines this guard's value"))
     reference = {**guards, **{name: constant_text(value) for name, value in own.items()}}
     cfgs, other_modules = _claim_sets(source, reference)
     return Manifest(
@@ -200,11 +196,7 @@ def _claim_sets(source: Source, reference: Mapping[str, str]) -> tuple[dict[str,
         own = _constants(keys["constants"]) if "constants" in keys else {}
         for constant in own:
             if constant not in base.constants and "module" not in keys:
-                raise (
-                    keys["constants"]
-                    .entries()[constant]
-                    .error(f"a constant of the reference, not {constant}")
-                )
+                raise (keys["constants"].entries()[constant].error(f"a constant of the reference, not {constant}"))
         sides = {constant: constant_text(value) for constant, value in own.items()}
         found[name] = evolve(changed, constants={**base.constants, **sides})
         if (changed.specification is None) == (changed.init is None or changed.next is None):
@@ -216,9 +208,7 @@ def _inherited(source: Source, root: str, reference: Mapping[str, str]) -> dict[
     """Give what a set over another module has from the reference: the constants that this module has, too."""
     modules = source.modules(root)
     here = scope(modules, root)
-    sides = {
-        name: side for name, side in reference.items() if any(modules.declares(each, name) for each in here)
-    }
+    sides = {name: side for name, side in reference.items() if any(modules.declares(each, name) for each in here)}
     return {**modules.guards_of_scope(root), **sides}
 
 
@@ -247,9 +237,7 @@ def _models(source: Source, *, recording: bool) -> Iterator[Model]:
 
 def _control(node: Node) -> Model:
     """Read a model that holds."""
-    found = node.fields(
-        ("name", "tier", "shows"), ("claims", "bounds", "constants", "conform", "walk", "without")
-    )
+    found = node.fields(("name", "tier", "shows"), ("claims", "bounds", "constants", "conform", "walk", "without"))
     return Model(
         name=found["name"].matching(_NAME, "a name in lower case"),
         tier=cast("Tier", found["tier"].choice(TIERS)),
@@ -301,9 +289,7 @@ def _with_row(model: Model, node: Node, row: Node | None, *, recording: bool) ->
     )
     if model.holds:
         return evolve(model, counts=Counts(*(found[key].integer(0) for key in _COUNTED)))
-    return evolve(
-        model, trace=found["trace"].integer(1), violated=_names(found["violates"], "a claim", _VIOLATED)
-    )
+    return evolve(model, trace=found["trace"].integer(1), violated=_names(found["violates"], "a claim", _VIOLATED))
 
 
 def _line(node: Node) -> str:

@@ -201,9 +201,7 @@ class Manifest:
 
     def module_with(self, claim: str) -> str:
         """Name the root module of the first set that has this claim."""
-        return next(
-            (self.module_of(name) for name, cfg in self.cfgs.items() if claim in cfg.claims), self.module
-        )
+        return next((self.module_of(name) for name, cfg in self.cfgs.items() if claim in cfg.claims), self.module)
 
     def model(self, name: str) -> Model:
         """Find a model. UnknownNameError lists the names there are."""
@@ -242,13 +240,7 @@ def folders(folder: Path, with_: Iterable[str]) -> list[Path]:
     return [folder, common if common.is_dir() else _COMMON, *(path for path in others if path.is_dir())]
 
 
-def cfg_text(
-    manifest: Manifest,
-    model: Model,
-    *,
-    view: bool = True,
-    extra_invariants: tuple[str, ...] = (),
-) -> str:
+def cfg_text(manifest: Manifest, model: Model, *, view: bool = True, extra_invariants: tuple[str, ...] = ()) -> str:
     """Write the cfg that `model` is run with, where asked without VIEW and with more invariants."""
     cfg = manifest.cfg(model)
     invariants = (*cfg.invariants, *extra_invariants)

@@ -131,11 +131,7 @@ class Modules:
 
     def guards_of_scope(self, root: str) -> dict[str, str]:
         """Give the guards of a root and of what it extends, with the reference's values (`= TRUE`)."""
-        return {
-            name: f"= {value}"
-            for each in scope(self, root)
-            for name, value in guards(self.texts[each]).items()
-        }
+        return {name: f"= {value}" for each in scope(self, root) for name, value in guards(self.texts[each]).items()}
 
     def guards_inside(self, root: str) -> dict[str, str]:
         """Give the guards that a root has by an `INSTANCE` alone, each with its module.
@@ -181,9 +177,7 @@ class Modules:
 
     def knows(self, name: str) -> bool:
         """Say whether a module declares a constant of this name, or defines such an operator."""
-        return any(name in _declared(text) for text in self.texts.values()) or (
-            self.definition(name) is not None
-        )
+        return any(name in _declared(text) for text in self.texts.values()) or (self.definition(name) is not None)
 
     def sentence(self, operator: str) -> tuple[str, int] | None:
         """Give the comment directly above an operator, joined ("" where there is none), and its place."""
@@ -220,9 +214,7 @@ class Modules:
         module, text, line = spec
         found = _NEXT.search(text)
         if found is None or self.definition(found[2]) is None:
-            raise FileError(
-                self.files[module].name, line, r"Init /\ [][Next]_vars, where Next is an operator"
-            )
+            raise FileError(self.files[module].name, line, r"Init /\ [][Next]_vars, where Next is an operator")
         return found
 
     def _taken(self, text: str) -> Iterator[str]:
@@ -250,9 +242,7 @@ class Modules:
         if self.definition(f"{claim}Step") is None or (found := self.definition(claim)) is None:
             return None
         module, text, line = found
-        whole = re.fullmatch(
-            rf"(?:\w+!\w+\s*/\\\s*)?\[\]\s*\[\s*{claim}Step\s*\]\s*_\s*(\w+|<<[^>]*>>)", text
-        )
+        whole = re.fullmatch(rf"(?:\w+!\w+\s*/\\\s*)?\[\]\s*\[\s*{claim}Step\s*\]\s*_\s*(\w+|<<[^>]*>>)", text)
         if whole is None:
             raise FileError(
                 self.files[module].name,
@@ -316,9 +306,7 @@ def scope(modules: Modules, module: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def unused(
-    texts: Mapping[str, str], own: AbstractSet[str], named: AbstractSet[str]
-) -> list[tuple[str, str, int]]:
+def unused(texts: Mapping[str, str], own: AbstractSet[str], named: AbstractSet[str]) -> list[tuple[str, str, int]]:
     """Find operators that no operator uses and that are not `named`: each with its module and line.
 
     These are operators without parameters of the `own` modules, but for those of bounds (`MC...`), and only

@@ -123,9 +123,7 @@ def _violating(
         shown = Shown() if erratum is None else Shown(erratum.claim, erratum.story or "TRUE")
     noting, judged = note_run(root, cfg, modules, manifest.type_invariants, until=until, shown=shown)
     alone = tuple(
-        claim
-        for claim in cfg.properties
-        if claim not in (*judged, violated) and (recording or claim in model.violated)
+        claim for claim in cfg.properties if claim not in (*judged, violated) and (recording or claim in model.violated)
     )
     sole = [Part(claim, sole_run(root, cfg, claim)) for claim in alone]
     if not temporal:
@@ -184,9 +182,7 @@ class Answer:
     workers: int
 
 
-def execute(
-    plan: Plan, part: Part, workers: int, heap: str, progress: Callable[[Progress], None] | None
-) -> Answer:
+def execute(plan: Plan, part: Part, workers: int, heap: str, progress: Callable[[Progress], None] | None) -> Answer:
     """Run a part; a TLCError other than `EvaluationFailed` is raised.
 
     A name of the manifest that the modules do not have is a mistake of the model's entry.
@@ -224,9 +220,7 @@ def execute(
 
 def _no_formula(plan: Plan, error: EvaluationFailed) -> EvaluationFailed | None:
     """Name the claim that is no formula, such as a number: TLC says its value and another place."""
-    came = re.search(
-        r"TLC expected a boolean value, but did not find one\.\s*(.*)|but A was not a boolean", error.text
-    )
+    came = re.search(r"TLC expected a boolean value, but did not find one\.\s*(.*)|but A was not a boolean", error.text)
     if came is None:
         return None
     for claim in plan.manifest.cfg(plan.model).claims:

@@ -40,9 +40,7 @@ def record(root: Path, manifest: Manifest, results: Mapping[str, CheckedModel]) 
         before = _recorded(model)
         checked = results.get(model.name)
         rows[model.name] = came = (
-            before
-            if checked is None or checked.outcome != expected(model)
-            else _came(manifest, model, checked)
+            before if checked is None or checked.outcome != expected(model) else _came(manifest, model, checked)
         )
         changed = [
             f"{key} {_said(before.get(key))} -> {_said(value)}"
@@ -94,11 +92,7 @@ def _recorded(model: Model) -> Row:
     """Give what was recorded of a model: nothing of a new one."""
     row: dict[str, _Value] = {}
     if model.counts is not None:
-        row = {
-            "distinct": model.counts.distinct,
-            "transitions": model.counts.transitions,
-            "depth": model.counts.depth,
-        }
+        row = {"distinct": model.counts.distinct, "transitions": model.counts.transitions, "depth": model.counts.depth}
     elif model.trace is not None:
         row = {"trace": model.trace, "violates": model.violated}
     return row | ({"digest": model.digest} if row and model.digest else {})

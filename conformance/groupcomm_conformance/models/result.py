@@ -90,14 +90,11 @@ def _encoded(checked: CheckedModel) -> dict[str, Any]:
         "judged": list(checked.judged),
         "falls": sorted(checked.falls),
         "conjuncts": sorted(checked.conjuncts),
-        "harvest": harvest
-        and {kind: to_json(getattr(harvest, kind)) for kind in ("local", "messages", "outside")},
+        "harvest": harvest and {kind: to_json(getattr(harvest, kind)) for kind in ("local", "messages", "outside")},
     }
 
 
-_STRUCTURED: Final = frozenset(
-    ("trace", "witnesses", "steps", "judged", "falls", "conjuncts", "harvest", "cached")
-)
+_STRUCTURED: Final = frozenset(("trace", "witnesses", "steps", "judged", "falls", "conjuncts", "harvest", "cached"))
 _PLAIN: Final = tuple(each.name for each in fields(CheckedModel) if each.name not in _STRUCTURED)
 """The fields that JSON holds as they are."""
 

@@ -81,8 +81,7 @@ def chosen(
             empty.append(manifest.protocol)
     if not found:
         raise NothingToJudge(
-            f"{' and '.join(empty)} has no {kind} in the tier {tier}",
-            "choose a larger --tier, or see groupcomm list",
+            f"{' and '.join(empty)} has no {kind} in the tier {tier}", "choose a larger --tier, or see groupcomm list"
         )
     for name in empty:
         _log.warning("%s has no %s in the tier %s: nothing of it is judged", name, kind, tier)

@@ -158,9 +158,7 @@ class Adapter:
                 some = list(islice(source, 200))
                 ended = len(some) < 200  # noqa: PLR2004 - as many as were asked for
                 first = self._seq + 1
-                written = "".join([f'{{"seq":{seq},{each}\n' for seq, each in enumerate(some, first)]).encode(
-                    "ascii"
-                )
+                written = "".join([f'{{"seq":{seq},{each}\n' for seq, each in enumerate(some, first)]).encode("ascii")
                 self._seq += len(some)
             if ended and due > self._seq:
                 return
@@ -228,14 +226,11 @@ class Adapter:
             told = _parse(line.decode())
         except (ValueError, RecursionError):
             raise Gone(
-                "adapter_error",
-                f"no JSON: {_shown(line)}; stdout is for answers, one on a line: print to stderr",
+                "adapter_error", f"no JSON: {_shown(line)}; stdout is for answers, one on a line: print to stderr"
             ) from None
         if type(told) is not dict or type(told.get("seq")) is not int or told["seq"] != due:
             given = told.get("seq") if type(told) is dict else None
-            raise Gone(
-                "adapter_error", f"an answer with seq {compact(given)} where {due} is due: {_shown(line)}"
-            )
+            raise Gone("adapter_error", f"an answer with seq {compact(given)} where {due} is due: {_shown(line)}")
         del told["seq"]
         if tail and len(self._known) < _REMEMBERED:
             self._known[tail] = told

@@ -118,9 +118,7 @@ def lines(part: Part, places: Places, *, failures_only: bool) -> Iterator[str]:
         told = [f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if counts[verdict]]
         told += [f"{count:,} known ({reason})" for reason, count in part.known.items()]
         size = (
-            f"{len(part.table.states):,} local states x {len(part.table.events):,} events"
-            if part.table
-            else part.what
+            f"{len(part.table.states):,} local states x {len(part.table.events):,} events" if part.table else part.what
         )
         yield f"{name}: {'ok' if part.ok else 'FAILS'}: {', '.join(told) or 'nothing was run'}: {size}"
     for wrong in part.wrong:
@@ -142,9 +140,7 @@ def lines(part: Part, places: Places, *, failures_only: bool) -> Iterator[str]:
 # Rows
 
 
-def rows(
-    port: Port, part: Part, asked: Asked, skips: Skips, places: Sequence[int] | None = None
-) -> list[int]:
+def rows(port: Port, part: Part, asked: Asked, skips: Skips, places: Sequence[int] | None = None) -> list[int]:
     """Ask for all rows, or those at `places`, numbers from 0, and judge them; give the places that passed."""
     table = asked.table
     width = len(table.events)

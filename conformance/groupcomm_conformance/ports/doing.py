@@ -14,9 +14,7 @@ from .walking import Begun, Walk
 __all__ = ["follow"]
 
 
-def follow(
-    protocol: Protocol, each: VectorSet, core: AnyCore | None = None
-) -> tuple[Replayed | None, list[str]]:
+def follow(protocol: Protocol, each: VectorSet, core: AnyCore | None = None) -> tuple[Replayed | None, list[str]]:
     """Do the vectors of a model or a scenario of a release on the implementation, or on `core`.
 
     Return the results of the rows, and the errors in walks, a text for each walk. Raises MappingError for
@@ -34,9 +32,7 @@ def follow(
 def _wrong(protocol: Protocol, core: AnyCore, config: object, walk: Walk) -> str:
     """Say where the implementation leaves a walk; "" where it does all of it."""
     codec = protocol.codec
-    held: dict[str, Any] = {
-        member: codec.from_spec(state, protocol.state) for member, state in walk.firsts.items()
-    }
+    held: dict[str, Any] = {member: codec.from_spec(state, protocol.state) for member, state in walk.firsts.items()}
     for number, step in enumerate(walk.steps, 1):
         if isinstance(step, Begun) or step.begins:
             held[step.member] = core.start(step.member)

@@ -110,10 +110,7 @@ def _variants(values: Iterable[Fn]) -> dict[tuple[str, ...], dict[str, Kind]]:
         columns = found.setdefault(_variant(value), {str(name): [] for name in value})
         for name, item in value.items():
             columns[str(name)].append(item)
-    return {
-        variant: {name: kind_of(items) for name, items in columns.items()}
-        for variant, columns in found.items()
-    }
+    return {variant: {name: kind_of(items) for name, items in columns.items()} for variant, columns in found.items()}
 
 
 # Writing
@@ -204,12 +201,7 @@ class Traces:
 
     def trace(self, title: str, states: Sequence[Fn]) -> bytes:
         """Write a walk from an initial state on, a state a line."""
-        head = {
-            "format": "ITF",
-            "format-description": _DESCRIBED,
-            "description": title,
-            "varTypes": {**self.types},
-        }
+        head = {"format": "ITF", "format-description": _DESCRIBED, "description": title, "varTypes": {**self.types}}
         lines = []
         for index, state in enumerate(states):
             act = _record(state[ACT])
@@ -226,10 +218,7 @@ class Traces:
     def _written(self, name: str, value: Value) -> str:
         at = name, id(value)
         if at not in self._known:
-            self._known[at] = (
-                value,
-                compact(_write(value, self._kinds[name])),
-            )  # the value is kept, and so its id
+            self._known[at] = (value, compact(_write(value, self._kinds[name])))  # the value is kept, and so its id
         return self._known[at][1]
 
     def _picks(self, act: Fn) -> JSON:

@@ -26,9 +26,7 @@ __all__ = ["Asked", "Judge", "WrongAnswerError"]
 _SHOWN: Final = 200
 _REFUSED: Final = OUTCOMES[1:3]
 
-_canonical: Final = json.JSONEncoder(
-    ensure_ascii=True, separators=(",", ":"), sort_keys=True, allow_nan=False
-).encode
+_canonical: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), sort_keys=True, allow_nan=False).encode
 
 
 class WrongAnswerError(ValueError):
@@ -69,11 +67,7 @@ class Judge:
         outcome = told.get("outcome")
         if outcome not in OUTCOMES:
             raise _unlike(told, f"an outcome, one of {', '.join(OUTCOMES)}")
-        fields = (
-            {"outcome"}
-            if outcome != "handled"
-            else {"outcome", "effects"} | ({"state"} - {stateful and "state"})
-        )
+        fields = {"outcome"} if outcome != "handled" else {"outcome", "effects"} | ({"state"} - {stateful and "state"})
         if unlike := sorted(fields.symmetric_difference(told)):
             has = "no field" if unlike[0] in told else "the field"
             raise _unlike(told, f"{has} {unlike[0]} where the outcome is {outcome}")
@@ -84,11 +78,7 @@ class Judge:
             effects = self.plain.read(told["effects"], self.effects_shape, "effects")
         except PlainError as error:
             raise WrongAnswerError("adapter_error", str(error)) from None
-        return (
-            ("ignored" if not effects and not stateful and identical(after, before) else outcome),
-            after,
-            effects,
-        )
+        return (("ignored" if not effects and not stateful and identical(after, before) else outcome), after, effects)
 
     def kept(self, told: Answer) -> Value:
         """Give the state of an answer to `read`. WrongAnswerError where it is none."""
@@ -141,9 +131,7 @@ class Asked:
         self.events = [judge.event(event) for event in table.events]
         self._parts = [self._texts(state) for state in table.states]
         self._changes = [self._texts(result.changes) for result in table.results]
-        self._effects = [
-            _canonical(judge.plain.write(result.effects, judge.effects_shape)) for result in table.results
-        ]
+        self._effects = [_canonical(judge.plain.write(result.effects, judge.effects_shape)) for result in table.results]
         self._following: dict[tuple[int, int], str] = {}
         self._next: dict[tuple[int, int], str] = {}
 

@@ -75,9 +75,7 @@ def _read(root: Path, protocol: str) -> tuple[dict[str, Any], frozenset[str]]:
         sides = json.loads(file.read_text(encoding="ascii"))
         return sides, frozenset(str(name) for side in sides.values() for name in side["rows"])
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        expected = (
-            f"the rows that groupcomm mutants {protocol} --rows writes ({type(error).__name__}: {error})"
-        )
+        expected = f"the rows that groupcomm mutants {protocol} --rows writes ({type(error).__name__}: {error})"
         raise FileError(str(file), 1, expected) from None
 
 

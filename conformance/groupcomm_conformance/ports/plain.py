@@ -23,19 +23,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args, get_origin, get_typ
 
 from attrs import field, frozen
 
-from groupcomm.shapes import (
-    Anything,
-    Atom,
-    Choice,
-    Fixed,
-    Function,
-    Nothing,
-    Record,
-    Sequence,
-    Shape,
-    Subset,
-    shape_of,
-)
+from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset, shape_of
 from groupcomm_conformance.protocols.codec import NOTHING
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.tla.values import Fn, Value, function, order
@@ -141,9 +129,7 @@ class Plain:
             case Function(_, key, item):
                 return self._function(told, key, item, path)
             case Sequence(item):
-                return tuple(
-                    self.read(each, item, f"{path}[{at}]") for at, each in enumerate(_array(told, path))
-                )
+                return tuple(self.read(each, item, f"{path}[{at}]") for at, each in enumerate(_array(told, path)))
             case Fixed(items):
                 if len(_array(told, path)) != len(items):
                     raise PlainError(path, f"an array of {len(items)}", told)
@@ -267,20 +253,13 @@ def tight(told: object, path: str) -> Value:
 def schema(protocol: Protocol) -> dict[str, PlainJSON]:
     """Describe the values of a protocol: `Event`, `Effect`, `State`, `Config` and all that is in them."""
     found = _Schema(protocol)
-    top = {
-        "Event": shape_of(protocol.events),
-        "Effect": shape_of(protocol.effects),
-        "State": shape_of(protocol.state),
-    }
+    top = {"Event": shape_of(protocol.events), "Effect": shape_of(protocol.effects), "State": shape_of(protocol.state)}
     for name, shape in top.items():
         found.define(name, shape)
     config = shape_of(protocol.configuration)
     assert isinstance(config, Record)  # noqa: S101 - so it is of every protocol
     parameters = {protocol.parameters[name]: found.of(shape) for name, shape in config.fields.items()}
-    found.definitions["Config"] = {
-        "description": "The constants that configure a member.",
-        **_object(parameters),
-    }
+    found.definitions["Config"] = {"description": "The constants that configure a member.", **_object(parameters)}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"{protocol.name.title().replace('_', '')}Values",
@@ -292,12 +271,7 @@ def schema(protocol: Protocol) -> dict[str, PlainJSON]:
 
 
 def _object(fields: Mapping[str, PlainJSON]) -> dict[str, PlainJSON]:
-    return {
-        "type": "object",
-        "properties": {**fields},
-        "required": [*fields],
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": {**fields}, "required": [*fields], "additionalProperties": False}
 
 
 class _Schema:
@@ -377,7 +351,5 @@ class _Schema:
         if record.cls in self._tags:
             fields = {"type": {"enum": [self._tags[record.cls]]}, **fields}
         summary = (record.cls.__doc__ or "").strip().partition("\n")[0]
-        told: dict[str, PlainJSON] = (
-            {} if summary.startswith(f"{record.cls.__name__}(") else {"description": summary}
-        )
+        told: dict[str, PlainJSON] = {} if summary.startswith(f"{record.cls.__name__}(") else {"description": summary}
         self.definitions[name] = {**told, **_object(fields)}

@@ -15,19 +15,7 @@ from attrs import define, field
 
 from groupcomm.errors import ProtocolError
 from groupcomm.per_member import PerMember
-from groupcomm.shapes import (
-    Anything,
-    Atom,
-    Choice,
-    Fixed,
-    Function,
-    Nothing,
-    Record,
-    Sequence,
-    Shape,
-    Subset,
-    shape_of,
-)
+from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset, shape_of
 from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 from groupcomm_conformance.tla.values import Fn, Value, show
 

@@ -45,16 +45,7 @@ from .prelude import Preludes
 from .walking import Begun, Step, Walk, started, steps_of
 from .words import transitions
 
-__all__ = [
-    "FORMAT",
-    "ITF",
-    "MANIFEST",
-    "MINIMAL",
-    "RELEASE",
-    "SCENARIOS",
-    "Made",
-    "protocol_files",
-]
+__all__ = ["FORMAT", "ITF", "MANIFEST", "MINIMAL", "RELEASE", "SCENARIOS", "Made", "protocol_files"]
 
 FORMAT: Final = "groupcomm vectors 3"
 MANIFEST: Final = "manifest.json"
@@ -175,9 +166,7 @@ def _object(parts: Mapping[str, str]) -> bytes:
     return ("{" + ",\n".join(f'"{name}":{text}' for name, text in parts.items()) + "}\n").encode("ascii")
 
 
-def _behaviours(
-    root: Path, manifest: Manifest, model: Model, variables: Sequence[str] = ()
-) -> Iterator[list[Fn]]:
+def _behaviours(root: Path, manifest: Manifest, model: Model, variables: Sequence[str] = ()) -> Iterator[list[Fn]]:
     """Give behaviours that together take each transition of a model, of all variables or of those named."""
     of = quotient(graphs.load(manifest, model, root / ".cache" / "groupcomm"))
     graph = of.graph
@@ -258,9 +247,7 @@ def scenarios_file(root: Path, protocol: Protocol) -> bytes:
         }
         told.append(f'{compact(head)[:-1]},"walks":{_lines(map(file.walk, walks))}}}')
     head = {"format": FORMAT, "protocol": protocol.name}
-    return _object(
-        {**{name: compact(each) for name, each in head.items()}, **file.pools(), "scenarios": _lines(told)}
-    )
+    return _object({**{name: compact(each) for name, each in head.items()}, **file.pools(), "scenarios": _lines(told)})
 
 
 # Walks as ITF traces
@@ -339,9 +326,7 @@ def protocol_files(
         )
         made[f"{model.name}.json"] = text
         if itf and model.walk:
-            made |= _traces(
-                model.name, f"{manifest.protocol} {model.name}", [*_behaviours(root, manifest, model)]
-            )
+            made |= _traces(model.name, f"{manifest.protocol} {model.name}", [*_behaviours(root, manifest, model)])
         of_models.append(
             {
                 "model": model.name,
@@ -376,9 +361,7 @@ def protocol_files(
         "protocol": manifest.protocol,
         "groupcomm": version("groupcomm"),
         "tlc": jar,
-        "modules": {
-            name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(sources.texts.items())
-        },
+        "modules": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sorted(sources.texts.items())},
         "files": {
             path: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             for path, data in sorted(made.items())

@@ -125,9 +125,7 @@ def read_release(folder: Path, protocol: Protocol) -> Released:
     try:
         if told["format"] != FORMAT or told["protocol"] != protocol.name:
             raise VectorError(
-                str(place),
-                1,
-                f'the format "{FORMAT}" of {protocol.name}, not {told["format"]} of {told["protocol"]}',
+                str(place), 1, f'the format "{FORMAT}" of {protocol.name}, not {told["format"]} of {told["protocol"]}'
             )
         _whole(folder, told)
         names = [
@@ -147,9 +145,7 @@ def read_release(folder: Path, protocol: Protocol) -> Released:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         if isinstance(error, VectorError):
             raise
-        raise VectorError(
-            str(place), 1, f"a manifest of a release ({type(error).__name__}: {error})"
-        ) from None
+        raise VectorError(str(place), 1, f"a manifest of a release ({type(error).__name__}: {error})") from None
     return found
 
 
@@ -160,18 +156,10 @@ def _whole(folder: Path, told: Mapping[str, Any]) -> None:
         listed = _json(above)["protocols"].get(told["protocol"])
         data = (folder / MANIFEST).read_bytes()
         if listed is None or listed["sha256"] != hashlib.sha256(data).hexdigest():
-            raise VectorError(
-                str(folder / MANIFEST), 1, f"the manifest that {RELEASE} has: unpack the archive again"
-            )
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - {
-        MANIFEST
-    }
+            raise VectorError(str(folder / MANIFEST), 1, f"the manifest that {RELEASE} has: unpack the archive again")
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - {MANIFEST}
     for path in sorted(there.symmetric_difference(told["files"])):
-        expected = (
-            "to be there, as the manifest has it"
-            if path not in there
-            else "no file that the manifest has not"
-        )
+        expected = "to be there, as the manifest has it" if path not in there else "no file that the manifest has not"
         raise VectorError(str(folder / path), 1, expected)
     for path, entry in told["files"].items():
         if not (folder / path).is_file():
@@ -182,9 +170,7 @@ def _whole(folder: Path, told: Mapping[str, Any]) -> None:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest != entry["sha256"]:
             raise VectorError(
-                str(folder / path),
-                1,
-                f"{entry['bytes']:,} bytes with SHA-256 {entry['sha256']}, not {size:,} others",
+                str(folder / path), 1, f"{entry['bytes']:,} bytes with SHA-256 {entry['sha256']}, not {size:,} others"
             )
 
 
@@ -275,14 +261,10 @@ class _File:
         rows = self.told["rows"]
         width = len(rows[0])
         if any(len(row) != width for row in rows) or len(rows) > len(self.states) or width > len(self.events):
-            raise VectorError(
-                self.place, 1, f"{width} cells for each state, and a state and an event for each"
-            )
+            raise VectorError(self.place, 1, f"{width} cells for each state, and a state and an event for each")
         cells = array("I", [self._cell(cell) for row in rows for cell in row])
         try:
-            starts = {
-                member: self.states[_number(at, self.states)] for member, at in self.told["starts"].items()
-            }
+            starts = {member: self.states[_number(at, self.states)] for member, at in self.told["starts"].items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise VectorError(self.place, 1, f"the states in which members start ({error})") from None
         return StepTable(
@@ -304,13 +286,9 @@ class _File:
         """Give a walk: its states follow from where its members begin."""
         start = started(self.protocol)
         try:
-            firsts = {
-                member: self.states[_number(each[0], self.states)] for member, each in told["members"].items()
-            }
+            firsts = {member: self.states[_number(each[0], self.states)] for member, each in told["members"].items()}
             ways = {
-                member: None
-                if each[1] is None
-                else tuple(self.events[_number(at, self.events)] for at in each[1])
+                member: None if each[1] is None else tuple(self.events[_number(at, self.events)] for at in each[1])
                 for member, each in told["members"].items()
             }
             held: dict[str, Value] = dict(firsts)
@@ -329,15 +307,7 @@ class _File:
                     result = self.results[cell - HANDLED]
                     after, effects = before.replace(**result.changes), result.effects
                 steps.append(
-                    Step(
-                        member,
-                        before,
-                        self.events[_number(event, self.events)],
-                        outcome,
-                        after,
-                        effects,
-                        bool(more),
-                    )
+                    Step(member, before, self.events[_number(event, self.events)], outcome, after, effects, bool(more))
                 )
                 held[member] = after
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:

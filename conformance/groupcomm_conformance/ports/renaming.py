@@ -12,18 +12,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from groupcomm.shapes import (
-    Anything,
-    Atom,
-    Choice,
-    Fixed,
-    Function,
-    Record,
-    Sequence,
-    Shape,
-    Subset,
-    shape_of,
-)
+from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Record, Sequence, Shape, Subset, shape_of
 from groupcomm_conformance.protocols.codec import NOTHING
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.steps.table import HANDLED, Result, StepTable
@@ -33,9 +22,7 @@ __all__ = ["WAYS", "Way", "borne", "renamed"]
 
 _MEMBER: Final = re.compile(r"([A-Z])((?:#[0-9]+)?)")
 
-_RISING: Final = dict(
-    zip("ABCDEFGHZ", ("M", "M1", "M10", "M2", "Mm", "m", "m-1", "m1:7800", "m_"), strict=True)
-)
+_RISING: Final = dict(zip("ABCDEFGHZ", ("M", "M1", "M10", "M2", "Mm", "m", "m-1", "m1:7800", "m_"), strict=True))
 """Names of several letters, with beginnings in common, in both cases, in the order of the old ones."""
 
 _BY_CODE_POINTS: Final = dict(zip("ABCDEFGHZ", ("\uffee", *map(chr, range(0x1D11E, 0x1D126))), strict=True))
@@ -210,11 +197,7 @@ class _Change:
             case Record(cls) if isinstance(value, Fn):
                 parts = {name: self.part(shape, name, value[name]) for name in shape.fields}
                 counter = parts.get("counter")
-                if (
-                    cls.__name__ == "ViewId"
-                    and type(counter) is int
-                    and (counter, value["creator"]) != (0, "")
-                ):
+                if cls.__name__ == "ViewId" and type(counter) is int and (counter, value["creator"]) != (0, ""):
                     parts["counter"] = counter + self._way.counter
                 tag = {"type": value["type"]} if "type" in value and "type" not in parts else {}
                 return Fn({**parts, **tag})

@@ -73,8 +73,6 @@ def read(file: Path) -> Skips:
             continue
         found = _LINE.fullmatch(told)
         if found is None:
-            raise FileError(
-                str(file), number, "a protocol, a model, a row or type of event, and after # the reason"
-            )
+            raise FileError(str(file), number, "a protocol, a model, a row or type of event, and after # the reason")
         entries.append(_Entry(number, found["protocol"], found["model"], found["which"], found["reason"]))
     return Skips(str(file), entries)

@@ -109,11 +109,7 @@ def random_walk(protocol: Protocol, config: object, seed: int) -> Walk:
 
 
 def steps_of(
-    name: str,
-    states: Sequence[Fn],
-    start: Callable[[str], Value],
-    preludes: Preludes,
-    places: Sequence[str] = (),
+    name: str, states: Sequence[Fn], start: Callable[[str], Value], preludes: Preludes, places: Sequence[str] = ()
 ) -> Walk:
     """Give the steps of a walk of a group; `start` gives a member's first state.
 
@@ -125,18 +121,14 @@ def steps_of(
         assert isinstance(act, Fn) and isinstance(was, Fn) and isinstance(now, Fn)  # noqa: S101, PT018
         if act["outcome"] == "none":
             steps += (
-                Begun(str(member), local)
-                for member, local in now.items()
-                if not identical(local, was.get(member))
+                Begun(str(member), local) for member, local in now.items() if not identical(local, was.get(member))
             )
             continue
         member, event, begins = str(act["member"]), act["event"], act.get("from_start") is True
         assert isinstance(event, Fn)  # noqa: S101
         given = start(member) if begins else was[member]
         place = places[at] if places else ""
-        steps.append(
-            Step(member, given, event, str(act["outcome"]), now[member], act["effects"], begins, place)
-        )
+        steps.append(Step(member, given, event, str(act["outcome"]), now[member], act["effects"], begins, place))
     first, last = states[0][LOCAL], states[-1][LOCAL]
     assert isinstance(first, Fn) and isinstance(last, Fn)  # noqa: S101, PT018
     ways = {str(member): preludes.of(str(member), local) for member, local in first.items()}
@@ -256,9 +248,7 @@ def _wrong(port: Port, due: _Due, told: Answer) -> Failure | None:
     return None if identical(effects, step.effects) else Failure(0, "wrong_effects", outcome, after, effects)
 
 
-def _failed(
-    part: Part, skips: Skips, places: Places, at: int, walk: Walk, *, due: _Due, failure: Failure
-) -> None:
+def _failed(part: Part, skips: Skips, places: Places, at: int, walk: Walk, *, due: _Due, failure: Failure) -> None:
     step = due.what
     event = str(step.event["type"]) if isinstance(step, Step | _Prelude) else "start or read"
     found = Failure(at + 1, failure.verdict, failure.outcome, failure.state, failure.effects, failure.reason)
@@ -284,10 +274,7 @@ def _told(part: Part, walk: Walk, due: _Due, failure: Failure, place: str) -> st
                 wanted, got = {**wanted, "state": step.after}, {**got, "state": failure.state}
             lines += ["  expected -> got", *(f"    {each.text()}" for each in diff(Fn(wanted), Fn(got)))]
     elif step is not None and failure.verdict == "wrong_state":
-        lines += [
-            "  at its end, expected -> got",
-            *(f"    {each.text()}" for each in diff(step, failure.state)),
-        ]
+        lines += ["  at its end, expected -> got", *(f"    {each.text()}" for each in diff(step, failure.state))]
     lines += [f"  {failure.reason}"] if failure.reason else []
     lines += [f"  again    {part.again}"] if part.again else []
     return "\n".join(lines)

@@ -6,19 +6,7 @@ They are for laws that must hold of every value, such as that the codec is a bij
 from random import Random
 from typing import Any, Final
 
-from groupcomm.shapes import (
-    Anything,
-    Atom,
-    Choice,
-    Fixed,
-    Function,
-    Nothing,
-    Record,
-    Sequence,
-    Shape,
-    Subset,
-    shape_of,
-)
+from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset, shape_of
 
 __all__ = ["arbitrary"]
 

@@ -12,19 +12,7 @@ from typing import Any, Final, TypeVar, cast
 import attrs
 from attrs import field, frozen
 
-from groupcomm.shapes import (
-    Anything,
-    Atom,
-    Choice,
-    Fixed,
-    Function,
-    Nothing,
-    Record,
-    Sequence,
-    Shape,
-    Subset,
-    shape_of,
-)
+from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset, shape_of
 from groupcomm_conformance.tla.values import Fn, Value, function, identical
 
 __all__ = ["NOTHING", "Codec", "MappingError", "exact", "parts_of", "same"]
@@ -142,9 +130,7 @@ class Codec:
         cls, fields = shape.cls, shape.fields
         expected = {*fields} | ({"type"} if cls in self.tags else set())
         if set(value.keys()) != expected or (cls in self.tags and value["type"] != self.tags[cls]):
-            raise MappingError(
-                f"{cls.__name__} has the fields {sorted(expected)}, not those of {value!r:.300}"
-            )
+            raise MappingError(f"{cls.__name__} has the fields {sorted(expected)}, not those of {value!r:.300}")
         return cls(**{name: self.decode(value[name], field) for name, field in fields.items()})
 
 

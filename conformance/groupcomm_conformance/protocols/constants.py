@@ -90,9 +90,7 @@ def member(texts: Mapping[str, str], root: str, module: str, own: Iterable[str])
     here = {constant for name in _extended(modules, root) for constant in modules[name].constants}
     found = {name: None for name in found if name in here}
     defined = {name for each in modules.values() for name in each.words}
-    return Member(
-        tuple(found), ((spoken | {*_STEPS}) & defined | _speaking_of_step(modules)).difference(found)
-    )
+    return Member(tuple(found), ((spoken | {*_STEPS}) & defined | _speaking_of_step(modules)).difference(found))
 
 
 def _extended(modules: Mapping[str, _Module], first: str) -> list[str]:

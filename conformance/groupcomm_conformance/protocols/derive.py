@@ -103,16 +103,12 @@ class Protocol:
         member's steps consist of or are taken through.
         """
         for name in sorted(self.operators & constants.keys()):
-            raise MappingError(
-                f"the model has another {name}, so that its members take other steps than {self.name}'s"
-            )
+            raise MappingError(f"the model has another {name}, so that its members take other steps than {self.name}'s")
         for name, value in self.guards.items():
             if name not in constants:
                 raise MappingError(f"the model gives no value for {name}, a guard of {self.name}")
             if not identical(constants[name], value):
-                raise MappingError(
-                    f"the implementation has {name} = {show(value)}, not {show(constants[name])}"
-                )
+                raise MappingError(f"the implementation has {name} = {show(value)}, not {show(constants[name])}")
         values: dict[str, Any] = {}
         shape = shape_of(self.configuration)
         assert isinstance(shape, Record)  # noqa: S101 - `load` has seen to it
@@ -132,9 +128,7 @@ def constants_of(cfg: Cfg) -> dict[str, Value]:
     `Views <- JoinViews` is ``[operator |-> "JoinViews"]``, which is no value that a guard can have.
     """
     return {
-        name: parse(side.removeprefix("= "))
-        if side.startswith("= ")
-        else Fn({"operator": side.removeprefix("<- ")})
+        name: parse(side.removeprefix("= ")) if side.startswith("= ") else Fn({"operator": side.removeprefix("<- ")})
         for name, side in cfg.constants.items()
     }
 
@@ -152,9 +146,7 @@ def load(manifest: Manifest) -> Protocol:
     messages = {_shouted(cls.__name__): cls for cls in _classes(module, "Message")}
     if "member" not in {attribute.name for attribute in attrs.fields(state)}:
         raise MappingError(f"{module.__name__}.State has no field member")
-    parameters, guards, of_a_member = _constants(
-        manifest, configuration, takes_operators=hasattr(module, _INSIDE)
-    )
+    parameters, guards, of_a_member = _constants(manifest, configuration, takes_operators=hasattr(module, _INSIDE))
     return Protocol(
         name=name,
         module=module,
@@ -175,9 +167,7 @@ def load(manifest: Manifest) -> Protocol:
         if not hasattr(module, _INSIDE)
         else _enveloped(module),
         timeouts={
-            _snake(event.removesuffix("Timeout")): cls
-            for event, cls in events.items()
-            if event.endswith("Timeout")
+            _snake(event.removesuffix("Timeout")): cls for event, cls in events.items() if event.endswith("Timeout")
         },
         texts=getattr(module, "TEXTS", {}),
     )
@@ -326,9 +316,7 @@ def _constants(
     parameters = {attribute.name: _pascal(attribute.name) for attribute in attrs.fields(configuration)}
     for name, constant in parameters.items():
         if constant not in of_a_member.constants:
-            raise MappingError(
-                f"Config.{name} comes from the constant {constant}, which {module}.tla does not have"
-            )
+            raise MappingError(f"Config.{name} comes from the constant {constant}, which {module}.tla does not have")
     reference = manifest.reference
     guards: dict[str, Value] = {}
     for name in of_a_member.constants:

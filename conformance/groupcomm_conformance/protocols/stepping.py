@@ -39,9 +39,7 @@ def repair(
     return step
 
 
-def _taken(
-    protocol: Protocol, config: object, before: State, act: Fn
-) -> tuple[Value, tuple[str, Value, Value]]:
+def _taken(protocol: Protocol, config: object, before: State, act: Fn) -> tuple[Value, tuple[str, Value, Value]]:
     """Give the state before a step, and what the core makes of the same event."""
     core, codec = protocol.core, protocol.codec
     local = before.values["local"]

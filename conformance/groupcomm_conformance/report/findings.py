@@ -89,12 +89,7 @@ class Findings:
 
 
 def gather(
-    root: Path,
-    names: Sequence[str] = (),
-    *,
-    tier: Tier = "full",
-    fresh: bool = False,
-    listener: Listener | None = None,
+    root: Path, names: Sequence[str] = (), *, tier: Tier = "full", fresh: bool = False, listener: Listener | None = None
 ) -> list[Findings]:
     """Find all of the protocols named, by default of every one, out of the caches unless `fresh`.
 
@@ -171,7 +166,4 @@ def _conformances(
             )
             for model in models
         ]
-    return [
-        conform(manifest, model, checked[model.name], protocol, tables=tables, fresh=fresh)
-        for model in models
-    ]
+    return [conform(manifest, model, checked[model.name], protocol, tables=tables, fresh=fresh) for model in models]

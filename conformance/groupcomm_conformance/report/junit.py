@@ -61,9 +61,7 @@ def _suite(top: ET.Element, name: str, cases: Sequence[_Case]) -> None:
         time=f"{sum(case.seconds for case in cases):.3f}",
     )
     for case in cases:
-        element = ET.SubElement(
-            suite, "testcase", classname=name, name=_text(case.name), time=f"{case.seconds:.3f}"
-        )
+        element = ET.SubElement(suite, "testcase", classname=name, name=_text(case.name), time=f"{case.seconds:.3f}")
         if case.failure:
             failure = ET.SubElement(element, "failure", message=_text(case.failure[0]))
             failure.text = _text("\n".join(case.failure))

@@ -226,9 +226,7 @@ def pages(
     environment.filters["humps"] = _humps
     environment.filters["first_sentence"] = first_sentence
     environment.filters["count"] = lambda number: f"{number:,}"
-    protocols = [
-        _Protocol(findings, [_shown(findings, model) for model in findings.models]) for findings in found
-    ]
+    protocols = [_Protocol(findings, [_shown(findings, model) for model in findings.models]) for findings in found]
     common = {"protocols": protocols, "made": made, "css": _own("page.css"), "js": _own("page.js")}
     own = {"outcomes": _OUTCOMES, "verdicts": VERDICTS, "conditions": CONDITIONS, "complaints": _complaints}
     page = environment.get_template("protocol.html")

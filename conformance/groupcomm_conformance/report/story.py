@@ -145,9 +145,7 @@ def tell(steps: Sequence[Step], *, back_to: int | None = None, stutters: bool = 
                 told,
                 outside=told.outside or told.lane is None,
                 # A step with a message or effects shows by them how it changes the network.
-                changes=tuple(
-                    c for path, c in changed.items() if not (told.outcome and _is_at(path, "network"))
-                ),
+                changes=tuple(c for path, c in changed.items() if not (told.outcome and _is_at(path, "network"))),
                 there=tuple(name not in gone for name in names),
                 members=members,
                 group=group,
@@ -239,9 +237,7 @@ def _local(
         if all(isinstance(state, Fn) and state.get(name) == key for key, state in after.items()):
             continue
         cells = tuple(
-            None
-            if key is None
-            else _at(name, _part(before, key), _part(after, key), inside("", key), changed)
+            None if key is None else _at(name, _part(before, key), _part(after, key), inside("", key), changed)
             for key in keys
         )
         rows.append(Row(brief(name), cells))
@@ -249,11 +245,7 @@ def _local(
 
 
 def _at(
-    key: "Value | None",
-    before: "Value | None",
-    after: "Value | None",
-    path: str,
-    changed: Mapping[str, Change],
+    key: "Value | None", before: "Value | None", after: "Value | None", path: str, changed: Mapping[str, Change]
 ) -> Cell | None:
     """Write what a function has at a key, now or before; None where it never had anything."""
     if key is None:
@@ -280,9 +272,7 @@ def marked(before: "Value | None", after: "Value | None", path: str, changed: Ma
     return Cell(_marked(before, after, path, changed), changed=True)
 
 
-def _marked(
-    before: "Value | None", after: "Value | None", path: str, changed: Mapping[str, Change]
-) -> Markup:
+def _marked(before: "Value | None", after: "Value | None", path: str, changed: Mapping[str, Change]) -> Markup:
     change = changed.get(path)
     if change is not None:
         return _replaced(change.before, change.after)
@@ -306,9 +296,7 @@ def _replaced(before: "Value | None", after: "Value | None") -> Markup:
         return Markup("<ins>{}</ins>").format(_plain(after if after is not None else ()))
     if after is None:
         return Markup("<del>{}</del>").format(_plain(before))
-    return Markup('<del>{}</del><span class="to"> → </span><ins>{}</ins>').format(
-        _plain(before), _plain(after)
-    )
+    return Markup('<del>{}</del><span class="to"> → </span><ins>{}</ins>').format(_plain(before), _plain(after))
 
 
 def _element(item: Value, before: frozenset[Value], after: frozenset[Value]) -> Markup:
@@ -337,17 +325,14 @@ def _packet(value: Fn) -> Markup:
     """Write a message on its way as `B -> C: STABLE digest=..`."""
     name, content = named(value["message"])
     to = Markup(" → <b>{}</b>").format(brief(value["to"])) if "to" in value else ""
-    return Markup("<span><b>{}</b>{}: <b>{}</b> <i>{}</i></span>").format(
-        brief(value["sender"]), to, name, content
-    )
+    return Markup("<span><b>{}</b>{}: <b>{}</b> <i>{}</i></span>").format(brief(value["sender"]), to, name, content)
 
 
 def _is_deep(value: "tuple[Value, ...] | frozenset[Value] | Fn") -> bool:
     """Say whether a value is better written with a line for each part: if a part has parts of its own."""
     if isinstance(value, Fn):
         return any(
-            isinstance(item, Fn) or (isinstance(item, tuple | frozenset) and _is_deep(item))
-            for item in value.values()
+            isinstance(item, Fn) or (isinstance(item, tuple | frozenset) and _is_deep(item)) for item in value.values()
         )
     return any(isinstance(item, Fn) for item in value)
 
@@ -362,9 +347,7 @@ def _listed(start: str, items: Sequence[Markup], end: str, *, deep: bool) -> Mar
     if deep:
         items = [Markup('<span class="kv">{}</span>').format(item) for item in items]
     comma = Markup('<span class="p">, </span>')
-    written = Markup('<span class="p">{}</span>{}<span class="p">{}</span>').format(
-        start, comma.join(items), end
-    )
+    written = Markup('<span class="p">{}</span>{}<span class="p">{}</span>').format(start, comma.join(items), end)
     if not deep:
         return written
     return Markup('<span class="{}">{}</span>').format("deep" if start == "[" else "deep list", written)

@@ -212,9 +212,7 @@ def module(group: Group, cases: Sequence[Case], probe: int | None = None) -> str
         f"sc_Init ==\n    /\\ \\/ {starts}\n"
         "    /\\ sc_at = 0 /\\ sc_free = FALSE /\\ sc_flight = <<>> /\\ sc_trail = <<sc_Row>>"
     )
-    steps = "\n       \\/ ".join(
-        f"sc_case = {w.case.number} /\\ sc_Next{w.case.number}({_ANY})" for w in writers
-    )
+    steps = "\n       \\/ ".join(f"sc_case = {w.case.number} /\\ sc_Next{w.case.number}({_ANY})" for w in writers)
     parts.append(
         "sc_Next(sc_any) ==\n    /\\ sc_case' = sc_case\n    /\\ sc_Right\n"
         f"    /\\ Len(sc_trail) <= {_LONGEST}\n    /\\ \\/ {steps}\n\n"

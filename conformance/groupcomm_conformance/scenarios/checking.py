@@ -60,11 +60,7 @@ class Result:
 
 
 def check(
-    root: FilePath,
-    chosen: Sequence[FilePath],
-    *,
-    core: AnyCore | None = None,
-    fresh: bool = False,
+    root: FilePath, chosen: Sequence[FilePath], *, core: AnyCore | None = None, fresh: bool = False
 ) -> tuple[Result, ...]:
     """Check scenario files, those of a protocol together. `core` is taken in place of the protocol's own.
 
@@ -80,9 +76,7 @@ def check(
         except FileError as error:
             if error.file != _shown(root, path):
                 raise
-            found[path] = Result(
-                error.file, "unreadable", line=error.line, problem=f"expected {error.expected}"
-            )
+            found[path] = Result(error.file, "unreadable", line=error.line, problem=f"expected {error.expected}")
         else:
             read.setdefault(scenario.protocol, []).append((path, scenario))
     for protocol, pairs in read.items():

@@ -167,9 +167,7 @@ def expression(side: str, words: Mapping[str, str]) -> str:
     if not side.startswith(EXPRESSION):
         return side.removeprefix("= ")
     text = side.removeprefix(EXPRESSION)
-    return re.sub(
-        r'"[^"]*"|\w+', lambda found: f"({words[found[0]]})" if found[0] in words else found[0], text
-    )
+    return re.sub(r'"[^"]*"|\w+', lambda found: f"({words[found[0]]})" if found[0] in words else found[0], text)
 
 
 def _word(node: Node) -> str:

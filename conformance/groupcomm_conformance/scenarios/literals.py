@@ -12,18 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from groupcomm.digest import DigestEntry
-from groupcomm.shapes import (
-    Anything,
-    Atom,
-    Choice,
-    Fixed,
-    Function,
-    Nothing,
-    Record,
-    Sequence,
-    Shape,
-    Subset,
-)
+from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset
 from groupcomm.view import View, ViewId
 from groupcomm_conformance.files.strict_yaml import Node
 from groupcomm_conformance.protocols.codec import NOTHING, Codec
@@ -57,11 +46,7 @@ def decided_views(node: Node, known: tuple[str, ...]) -> Value:
     """
     decided: list[Fn] = []
     for item in node.items("a list of views"):
-        said = (
-            item.fields(("view",), ("follows", "lives"))
-            if isinstance(item.content, Mapping)
-            else {"view": item}
-        )
+        said = item.fields(("view",), ("follows", "lives")) if isinstance(item.content, Mapping) else {"view": item}
         creator, counter, listed = _parts(said["view"], 3, _A_VIEW)
         members = _members(listed, known)
         if creator.content not in known:
@@ -159,15 +144,11 @@ class Literals:
             case Choice(options):
                 return self._choice(node, options)
             case Record(cls):
-                return (
-                    self._record(node, shape) if cls not in self.codec.tags else self._tagged(node, (shape,))
-                )
+                return self._record(node, shape) if cls not in self.codec.tags else self._tagged(node, (shape,))
 
     def fields(self, found: "dict[str, Node]", shape: Record) -> tuple[tuple[str, Value], ...]:
         """Read those of a record's fields that are there."""
-        return tuple(
-            (name, self.read(found[name], each)) for name, each in shape.fields.items() if name in found
-        )
+        return tuple((name, self.read(found[name], each)) for name, each in shape.fields.items() if name in found)
 
     def _set(self, node: Node, item: Shape) -> Value:
         elements: list[Value] = []

@@ -26,21 +26,7 @@ from groupcomm_conformance.tlc.tools import find_jar, jar_digest
 from . import as_model
 from .as_model import Case
 from .group import Group
-from .steps import (
-    Ablation,
-    Check,
-    Copy,
-    Deliver,
-    Do,
-    Drop,
-    Duplicate,
-    Never,
-    Same,
-    Scenario,
-    Step,
-    Try,
-    Whatever,
-)
+from .steps import Ablation, Check, Copy, Deliver, Do, Drop, Duplicate, Never, Same, Scenario, Step, Try, Whatever
 
 __all__ = ["Dead", "Judged", "Path", "Tried", "judge"]
 
@@ -111,9 +97,7 @@ class _Heard:
     falls: str = ""
 
 
-def judge(
-    group: Group, scenarios: Sequence[Scenario], *, root: FilePath, fresh: bool = False
-) -> tuple[Judged, ...]:
+def judge(group: Group, scenarios: Sequence[Scenario], *, root: FilePath, fresh: bool = False) -> tuple[Judged, ...]:
     """Judge scenarios of a protocol. `fresh` asks TLC in any case.
 
     TLCError where TLC cannot evaluate their expressions: for all given scenarios together.
@@ -251,9 +235,7 @@ def _ablated(case: Case, ablation: Ablation, heard: _Heard) -> str:
         step = case.scenario.steps[at]
         told = f'the first step that fails is "{step.label}" in line {step.line}'
     if ablation.is_claim:
-        return (
-            "" if heard.falls else f"with {ablation.name} the claim {ablation.falls} holds all along; {told}"
-        )
+        return "" if heard.falls else f"with {ablation.name} the claim {ablation.falls} holds all along; {told}"
     if at is not None and case.scenario.steps[at].label == ablation.falls:
         return ""
     return f'with {ablation.name} "{ablation.falls}" should fail; {told}'
@@ -350,11 +332,7 @@ def _no_copy(copy: Copy, number: int, flight: Sequence[Fn]) -> str:
 
 
 def _near(
-    problem: str,
-    near: Sequence[Fn],
-    fields: Iterable[tuple[str, Value]],
-    outcome: str | None,
-    effects: "Value | None",
+    problem: str, near: Sequence[Fn], fields: Iterable[tuple[str, Value]], outcome: str | None, effects: "Value | None"
 ) -> str:
     """The problem, and of those steps that are nearly so what differs."""
     if not near:

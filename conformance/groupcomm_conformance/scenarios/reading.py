@@ -140,9 +140,7 @@ class _Reader:
             if name in self.group.given:
                 given = self.group.given[name]
                 value = (
-                    decided_views(node, self.members)
-                    if given.shape is None
-                    else self.literals.read(node, given.shape)
+                    decided_views(node, self.members) if given.shape is None else self.literals.read(node, given.shape)
                 )
                 if isinstance(value, Fn) and any(isinstance(n, int) and n < NO_SEQNO for n in value.values()):
                     raise node.error(f"seqnos from {NO_SEQNO}, which is none")
@@ -285,9 +283,7 @@ class _Reader:
     def read_drop(self, node: Node) -> None:
         _, copies, if_any = self.copies(node, "drop")
         # A member's own copies are never lost.
-        self.steps += (
-            Drop(node.line, copy, if_any) for copy in copies if not (if_any and copy.sender == copy.to)
-        )
+        self.steps += (Drop(node.line, copy, if_any) for copy in copies if not (if_any and copy.sender == copy.to))
 
     def read_duplicate(self, node: Node) -> None:
         _, copies, if_any = self.copies(node, "duplicate")
@@ -343,9 +339,7 @@ class _Reader:
         entries = node.entries()
         claims = [verb for verb in _CLAIMS if verb in entries]
         if len(claims) != 1:
-            raise node.error(
-                f"one of {', '.join(_CLAIMS)} beside whatever, not {' and '.join(claims) or 'none'}"
-            )
+            raise node.error(f"one of {', '.join(_CLAIMS)} beside whatever, not {' and '.join(claims) or 'none'}")
         members = tuple(self.some(entries["whatever"]))
         said = {key: item for key, item in entries.items() if key != "whatever"}
         if claims != ["never"]:

@@ -143,12 +143,7 @@ def tables_of(
 # Conditions
 
 
-def side_conditions(
-    rows: Rows,
-    core: AnyCore,
-    cfg: Cfg,
-    replayed: Replayed,
-) -> dict[str, str]:
+def side_conditions(rows: Rows, core: AnyCore, cfg: Cfg, replayed: Replayed) -> dict[str, str]:
     """Check `CONDITIONS`; give what is wrong with each, "" if nothing is. `replayed` is of all rows."""
     checks = {
         "only_by_effects": _only_by_effects(cfg),
@@ -163,10 +158,7 @@ def side_conditions(
 def _only_by_effects(cfg: Cfg) -> str:
     if ONLY_BY_EFFECTS in cfg.properties:
         return ""
-    return (
-        f"{ONLY_BY_EFFECTS} is not among the model's properties: "
-        "nothing says that its steps are local steps alone"
-    )
+    return f"{ONLY_BY_EFFECTS} is not among the model's properties: nothing says that its steps are local steps alone"
 
 
 def _same_fields(rows: Rows) -> str:
@@ -175,9 +167,7 @@ def _same_fields(rows: Rows) -> str:
         theirs = {str(name) for name in state}
         if ours != theirs:
             lacks, has = sorted(theirs - ours), sorted(ours - theirs)
-            return (
-                f"the specification's state has {lacks} and the implementation's {has}, which the other lacks"
-            )
+            return f"the specification's state has {lacks} and the implementation's {has}, which the other lacks"
     return ""
 
 
@@ -253,14 +243,8 @@ def _no_hidden_state(rows: Rows, core: AnyCore, replayed: Replayed) -> str:
     again = replay(rows, core.step, places, stop=replayed.passed)
     # Rows that fail in either order alike have no memory to blame.
     if again.counts != replayed.counts and (failure := again.first):
-        return (
-            f"in another order, row {failure.row} is {failure.verdict}: {failure.reason or failure.outcome}"
-        )
-    given = zip(
-        (*rows.states, *rows.events),
-        (*rows.table.states, *rows.table.events),
-        strict=True,
-    )
+        return f"in another order, row {failure.row} is {failure.verdict}: {failure.reason or failure.outcome}"
+    given = zip((*rows.states, *rows.events), (*rows.table.states, *rows.table.events), strict=True)
     for ours, theirs in given:
         if ours is not None and not identical(rows.protocol.codec.to_spec(ours), theirs):
             return f"a step changed what it was given: {brief(theirs)} is now {ours}"
@@ -290,14 +274,10 @@ def conform(
     """
 
     def nothing(problem: str) -> Conformance:
-        return Conformance(
-            manifest.protocol, model.name, checked.transitions, None, Replayed(), {}, 0.0, None, problem
-        )
+        return Conformance(manifest.protocol, model.name, checked.transitions, None, Replayed(), {}, 0.0, None, problem)
 
     if not checked.holds or checked.harvest is None:
-        return nothing(
-            f"the model does not hold ({checked.outcome}): see groupcomm check --model {model.name}"
-        )
+        return nothing(f"the model does not hold ({checked.outcome}): see groupcomm check --model {model.name}")
     table, key = made or table_of(manifest, model, checked.harvest, tables, fresh=fresh)
     began = time.thread_time()
     if tables is not None and plain_seconds is not None:

@@ -40,28 +40,10 @@ from groupcomm_conformance.tla.values import Fn, Value, identical
 
 from .table import HANDLED, StepTable
 
-__all__ = [
-    "LIMIT",
-    "VERDICTS",
-    "Endless",
-    "Failure",
-    "Guard",
-    "Replayed",
-    "Rows",
-    "Step",
-    "Verdict",
-    "replay",
-]
+__all__ = ["LIMIT", "VERDICTS", "Endless", "Failure", "Guard", "Replayed", "Rows", "Step", "Verdict", "replay"]
 
 Verdict: TypeAlias = Literal[
-    "pass",
-    "wrong_state",
-    "wrong_effects",
-    "wrong_outcome",
-    "crash",
-    "timeout",
-    "adapter_error",
-    "skipped",
+    "pass", "wrong_state", "wrong_effects", "wrong_outcome", "crash", "timeout", "adapter_error", "skipped"
 ]
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 """`adapter_error`: what came is no value of the protocol at all, or the codec has no word for it."""
@@ -279,12 +261,7 @@ class Guard:
 
 
 def replay(
-    rows: Rows,
-    step: Step,
-    places: Iterable[int] | None = None,
-    *,
-    stop: bool = False,
-    limit: float = LIMIT,
+    rows: Rows, step: Step, places: Iterable[int] | None = None, *, stop: bool = False, limit: float = LIMIT
 ) -> Replayed:
     """Run rows in the order of `places`, numbers from 0 (default: all); `stop` at the first failure."""
     replayed = Replayed()
@@ -306,12 +283,7 @@ def replay(
                     guard.row = -1
                 except (LocalProtocolError, RemoteProtocolError) as raised:
                     code = local if isinstance(raised, LocalProtocolError) else remote
-                    if (
-                        cell == code
-                        and raised.event is event
-                        and raised.state is state
-                        and raised.member == names[at]
-                    ):
+                    if cell == code and raised.event is event and raised.state is state and raised.member == names[at]:
                         passed += 1
                         continue
                     error = raised

@@ -44,11 +44,7 @@ class Cfg:
     def render(self) -> str:
         """Write the file."""
         parts: list[str] = []
-        for keyword, name in (
-            ("SPECIFICATION", self.specification),
-            ("INIT", self.init),
-            ("NEXT", self.next),
-        ):
+        for keyword, name in (("SPECIFICATION", self.specification), ("INIT", self.init), ("NEXT", self.next)):
             if name is not None:
                 parts.append(f"{keyword} {name}")
         if self.constants:

@@ -125,9 +125,7 @@ class _Drawing:
     def start(self, step: Step, hidden: frozenset[str]) -> None:
         """Name the lanes and write what matters of the first state."""
         if self._column:
-            self.lines.append(
-                _overlay(" " * self._width, *((c, m) for m, c in self._column.items())).rstrip()
-            )
+            self.lines.append(_overlay(" " * self._width, *((c, m) for m, c in self._column.items())).rstrip())
         self._row(f"{step.number:3}")
         self._paragraph(map(self._cut, opening(step.values, hidden)), apart=True)
 
@@ -154,9 +152,7 @@ class _Drawing:
         self.lines[first] = f"{step.number:3}{self.lines[first][3:]}"
         changed = changes(previous.values, step.values, hidden)
         messages = _messages(act)
-        texts = [
-            self._cut(change.text(self._style.arrow)) for change in changed if not _is_told(change, messages)
-        ]
+        texts = [self._cut(change.text(self._style.arrow)) for change in changed if not _is_told(change, messages)]
         self._paragraph(texts or ["nothing changed"])
 
     def _act(self, act: Fn) -> None:
@@ -220,9 +216,7 @@ class _Drawing:
         space = len(mark) + 1 if mark else 0
         right, left = self._width - start - space, end - _MARGIN - space
         to_right = len(text) <= right or (len(text) > left and right >= left)
-        for number, part in enumerate(
-            textwrap.wrap(text, right if to_right else left, break_on_hyphens=False)
-        ):
+        for number, part in enumerate(textwrap.wrap(text, right if to_right else left, break_on_hyphens=False)):
             if to_right:
                 line = f"{mark if number == 0 else '':{space}}{part} "[: self._width - start]
                 self.lines.append(_overlay(self._lanes(), (start, line)).rstrip())

@@ -257,9 +257,7 @@ def _members(local: Fn) -> list[str]:
         else:
             for member, text in told.items():
                 lines[member].append(text)
-    others = [
-        f"{brief(member)}: {brief(state)}" for member, state in local.items() if not isinstance(state, Fn)
-    ]
+    others = [f"{brief(member)}: {brief(state)}" for member, state in local.items() if not isinstance(state, Fn)]
     return [f"{member}: {' '.join(texts)}" for member, texts in lines.items() if texts] + others
 
 

@@ -10,9 +10,7 @@ _STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _TOKEN: Final = re.compile(rf"{_STRING.pattern}|\\\*[^\n]*|\(\*")
 _INSIDE: Final = re.compile(r"\(\*|\*\)")
 _NAME: Final = r"\w+(?:\s*\([\s_,]*\))?"
-_GUARDS: Final = re.compile(
-    r"^\(\* Guards\b[^\n]*\*\)\n((?:\w+ == [^\n]*\n|[ \t]*\\\*[^\n]*\n)+)", re.MULTILINE
-)
+_GUARDS: Final = re.compile(r"^\(\* Guards\b[^\n]*\*\)\n((?:\w+ == [^\n]*\n|[ \t]*\\\*[^\n]*\n)+)", re.MULTILINE)
 _GUARD: Final = re.compile(r'^(\w+) == (TRUE|FALSE|"[^"\n]*")', re.MULTILINE)
 _CONSTANTS: Final = re.compile(rf"\bCONSTANTS?\s+({_NAME}(?:\s*,\s*{_NAME})*)")
 
@@ -58,6 +56,4 @@ def guards(text: str) -> dict[str, str]:
 
 def as_constants(text: str) -> str:
     """Give a module with its guards as constants, for an `INSTANCE` that substitutes them."""
-    return _GUARDS.sub(
-        lambda part: f"CONSTANTS {', '.join(found[1] for found in _GUARD.finditer(part[1]))}\n", text
-    )
+    return _GUARDS.sub(lambda part: f"CONSTANTS {', '.join(found[1] for found in _GUARD.finditer(part[1]))}\n", text)

@@ -345,9 +345,7 @@ _RESERVED: Final = (
     "THEN|THEOREM|TRUE|UNCHANGED|UNION|USE|VARIABLE|VARIABLES|WITH|WITNESS"
 )
 _NAME: Final = re.compile(rf"(?!WF_|SF_|(?:{_RESERVED})\Z)_*[A-Za-z]\w*", re.ASCII)
-_ESCAPED: Final = str.maketrans(
-    {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\f": "\\f"}
-)
+_ESCAPED: Final = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\f": "\\f"})
 
 
 def _is_record(fn: Fn) -> bool:

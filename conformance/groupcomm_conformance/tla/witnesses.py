@@ -140,13 +140,7 @@ def _tokens(text: str, start: int, end: int) -> list[_Token]:
 
 
 def _descend(
-    text: str,
-    start: int,
-    end: int,
-    names: tuple[str, ...],
-    leaves: list[tuple[Leaf, int, int]],
-    *,
-    deep: bool = False,
+    text: str, start: int, end: int, names: tuple[str, ...], leaves: list[tuple[Leaf, int, int]], *, deep: bool = False
 ) -> None:
     while True:
         tokens = _tokens(text, start, end)

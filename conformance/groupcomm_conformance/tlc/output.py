@@ -35,9 +35,7 @@ _PROGRESS: Final = re.compile(
     r"Progress\((-?[\d,]+)\) at [\d :-]+: ([\d,]+) states generated(?: \(([\d,]+) s/min\))?, "
     r"(-?[\d,]+) distinct states found(?: \([\d,]+ ds/min\))?, (-?[\d,]+) states left on queue"
 )
-_STATS: Final = re.compile(
-    r"([\d,]+) states generated, ([\d,]+) distinct states found, ([\d,]+) states left on queue"
-)
+_STATS: Final = re.compile(r"([\d,]+) states generated, ([\d,]+) distinct states found, ([\d,]+) states left on queue")
 _INITIAL: Final = re.compile(r"([\d,]+) (?:distinct states? generated|states? generated|initial states)")
 _STATE: Final = re.compile(r"(\d+): *(?:<([^>\n]*?)(?: line \d+,[^\n]*)?>)?\n(.*)", re.DOTALL)
 _BACK: Final = re.compile(r"(\d+): Back to state|Back to state (\d+)")

@@ -159,9 +159,7 @@ def run(
         else:
             arguments += ["-fp", "0"]
         if dump is not None:
-            beside = tempfile.TemporaryDirectory(
-                prefix=".dump-", dir=dump.parent
-            )  # TLC adds files of its own
+            beside = tempfile.TemporaryDirectory(prefix=".dump-", dir=dump.parent)  # TLC adds files of its own
             dumped = Path(cleanup.enter_context(beside), "dump.dot").absolute()
             arguments += ["-dump", "dot,actionlabels", str(dumped)]
         arguments += ["-lncheck", "final"] if liveness else []
@@ -173,9 +171,7 @@ def run(
             kept = short and not liveness
         waiting = resident.take(java, jar, heap) if kept else None
         if waiting is not None:
-            ended = _Asked(waiting, output, timeout, progress).ended(
-                [*arguments, str(folder / f"{root}.tla")]
-            )
+            ended = _Asked(waiting, output, timeout, progress).ended([*arguments, str(folder / f"{root}.tla")])
         else:
             # SANY unpacks its standard modules into java.io.tmpdir, under fixed names.
             program = resident.program(java, jar) if short else None
@@ -184,9 +180,7 @@ def run(
             command += [f"-Djava.io.tmpdir={folder}", "-cp", path, "tlc2.TLC", *arguments, f"{root}.tla"]
             ended = _Alone(JVM(command, folder), output, timeout, progress).ended()
         written = [str(folder.parent), *([str(dump.parent)] if dump else [])]
-        judge = Judge(
-            root, cfg, heap, timeout, written, sources, output, ended, simulate is not None, continues
-        )
+        judge = Judge(root, cfg, heap, timeout, written, sources, output, ended, simulate is not None, continues)
         violated = judge.verdict()
         if dump is not None:
             dumped.replace(dump)
@@ -240,11 +234,7 @@ class _Run:
     """A run in a JVM: to its end, its timeout or an exception here."""
 
     def __init__(
-        self,
-        jvm: JVM,
-        output: Output,
-        timeout: float | None,
-        progress: Callable[[Progress], None] | None,
+        self, jvm: JVM, output: Output, timeout: float | None, progress: Callable[[Progress], None] | None
     ) -> None:
         self._jvm = jvm
         self._output = output
@@ -321,11 +311,7 @@ class _Asked(_Run):
     """A run in a JVM that is kept, if it outlives the run."""
 
     def __init__(
-        self,
-        kept: resident.Kept,
-        output: Output,
-        timeout: float | None,
-        progress: Callable[[Progress], None] | None,
+        self, kept: resident.Kept, output: Output, timeout: float | None, progress: Callable[[Progress], None] | None
     ) -> None:
         super().__init__(kept.jvm, output, timeout, progress)
         self._kept = kept

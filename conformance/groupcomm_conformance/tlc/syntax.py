@@ -16,9 +16,7 @@ __all__ = ["export"]
 _LIMIT: Final = 120.0
 
 
-def export(
-    folders: Sequence[Path], module: str, *, generated: Mapping[str, str] = MappingProxyType({})
-) -> str:
+def export(folders: Sequence[Path], module: str, *, generated: Mapping[str, str] = MappingProxyType({})) -> str:
     """Give the XML of `module`, which lies in one of `folders` or is `generated`.
 
     ParseFailed where it does not parse, TimedOut where SANY does not end.

@@ -135,9 +135,7 @@ def find_java() -> Path:
     """Java from GROUPCOMM_JAVA, JAVA_HOME or PATH, in this order; ToolMissing unless it is 17 or newer."""
     install = f"install Java {MINIMUM_JAVA} or newer (for example openjdk-{MINIMUM_JAVA}-jdk-headless)"
     home = os.environ.get("JAVA_HOME")
-    java = os.environ.get("GROUPCOMM_JAVA") or (
-        str(Path(home, "bin", "java")) if home else shutil.which("java")
-    )
+    java = os.environ.get("GROUPCOMM_JAVA") or (str(Path(home, "bin", "java")) if home else shutil.which("java"))
     if not java:
         raise ToolMissing(f"no java on PATH: {install}")
     if problem := _java_problem(java):

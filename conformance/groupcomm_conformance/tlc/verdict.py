@@ -52,9 +52,7 @@ _SEMANTIC: Final = re.compile(  # the parser's errors about names, again for eve
     r"\s*((?:(?!line \d+, col \d+ to line ).+(?:\n|\Z))+)",
     re.MULTILINE,
 )
-_PREAMBLE: Final = re.compile(
-    r"TLC threw an unexpected exception\..*?The exception was an? \S+\s*:?\s*", re.DOTALL
-)
+_PREAMBLE: Final = re.compile(r"TLC threw an unexpected exception\..*?The exception was an? \S+\s*:?\s*", re.DOTALL)
 _PARSER_NOISE: Final = re.compile(
     r"^(?:Parsing file .*|Semantic processing of .*|Fatal errors while parsing .*|.*AbortException"
     r"|Unknown location|\*\*\* (?:Abort messages|Errors): \d+|\*\*\*Parse Error\*\*\*|Semantic errors:)$"
@@ -148,8 +146,7 @@ class Judge:
         reached = f"after {ended.seconds:.0f} s and {output.counts.distinct} distinct states"
         if ended.timed_out:
             raise TimedOut(
-                f"{self.root}: killed {reached}: the limit is {self.timeout:g} s; "
-                "raise it or lower the bounds"
+                f"{self.root}: killed {reached}: the limit is {self.timeout:g} s; raise it or lower the bounds"
             )
         codes = self._codes()
         # The JVM complains on stdout before TLC has begun, and on stderr.
@@ -218,9 +215,7 @@ class Judge:
         except UnexpectedOutput:  # a state that is not complete may have values that are none
             trace = ()
         way = f" (in state {trace[-1].number} of a trace, after {trace[-1].action})" if trace else ""
-        return EvaluationFailed(
-            f"{self._at(file, line)}: {summary}{way}", text=text, file=file, line=line, trace=trace
-        )
+        return EvaluationFailed(f"{self._at(file, line)}: {summary}{way}", text=text, file=file, line=line, trace=trace)
 
     def _place(self, text: str) -> tuple[Path | None, int | None]:
         """The innermost place named: TLC lists nested expressions from the outside."""
@@ -251,9 +246,7 @@ class Judge:
                 file = self.sources.get(broken[1], Path(f"{broken[1]}.tla"))
             if at := re.search(r"line (\d+), col", text):
                 line = int(at[1])
-        summary = " ".join(
-            re.sub(r"In module \w+\s+Could not parse module \w+ from file \S+", "", text).split()
-        )
+        summary = " ".join(re.sub(r"In module \w+\s+Could not parse module \w+ from file \S+", "", text).split())
         return ParseFailed(f"{self._at(file, line)}: {summary[:600]}", text=text, file=file, line=line)
 
     def _semantic_failure(self, mistakes: Sequence[tuple[str, str]], text: str) -> ParseFailed:

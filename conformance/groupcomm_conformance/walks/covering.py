@@ -64,9 +64,7 @@ def cover_edges(initial: Sequence[int], edges: Iterable[Edge]) -> list[Walk]:
     return walks
 
 
-def _nearest(
-    here: int, fresh: Mapping[int, list[Edge]], ahead: Mapping[int, Mapping[int, Edge]]
-) -> list[Edge] | None:
+def _nearest(here: int, fresh: Mapping[int, list[Edge]], ahead: Mapping[int, Mapping[int, Edge]]) -> list[Edge] | None:
     """A shortest way to a state with something new; empty if `here` is such a state, None if none is."""
     if fresh.get(here):
         return []

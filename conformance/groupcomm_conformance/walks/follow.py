@@ -26,18 +26,7 @@ from groupcomm_conformance.tla.values import Fn, Value, identical, show
 
 from .graph import ACT, Graph
 
-__all__ = [
-    "LOCAL",
-    "Act",
-    "Divergence",
-    "Follower",
-    "Local",
-    "Walk",
-    "Wrong",
-    "follow",
-    "replay",
-    "shortest",
-]
+__all__ = ["LOCAL", "Act", "Divergence", "Follower", "Local", "Walk", "Wrong", "follow", "replay", "shortest"]
 
 LOCAL: Final = "local"
 """The variable of a group's specification that has the members' states."""
@@ -103,9 +92,7 @@ class Follower:
     equal are one object throughout: a step is compared by identity where possible.
     """
 
-    def __init__(
-        self, protocol: Protocol, constants: Mapping[str, Value], core: AnyCore | None = None
-    ) -> None:
+    def __init__(self, protocol: Protocol, constants: Mapping[str, Value], core: AnyCore | None = None) -> None:
         """Take `core` instead of the protocol's own where it is given."""
         self._protocol = protocol
         self._core = core or protocol.core
@@ -207,10 +194,7 @@ class Follower:
         if len(held) != len(states) or not (after is state or same(after, state)):
             return False
         # The others' are not new: where they are equal they are the same objects.
-        for member, other in states.items():
-            if held[member] is not other and member != act.member:
-                return False
-        return True
+        return all(held[member] is other or member == act.member for member, other in states.items())
 
     def _alike(self, effects: object, wanted: _Effects) -> bool:
         """Say whether these effects are those; once they were, they are compared with these objects."""

@@ -343,9 +343,7 @@ def _number(
 # Walks of a simulation
 
 
-def simulate(
-    manifest: Manifest, cfg: Cfg, *, traces: int, depth: int, seed: int
-) -> tuple[tuple[Fn, ...], ...]:
+def simulate(manifest: Manifest, cfg: Cfg, *, traces: int, depth: int, seed: int) -> tuple[tuple[Fn, ...], ...]:
     """Random walks of the protocol's module under `cfg`, without its claims; the same seed gives the same."""
     with tempfile.TemporaryDirectory(prefix="groupcomm-walks-") as folder:
         tlc.run(

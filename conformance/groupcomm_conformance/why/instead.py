@@ -189,9 +189,7 @@ def _by_core(
 # By a search
 
 
-def _by_search(
-    again: Again, control: Mapping[str, str], found: Instead, cache: Reasons | None
-) -> Instead | None:
+def _by_search(again: Again, control: Mapping[str, str], found: Instead, cache: Reasons | None) -> Instead | None:
     """Let TLC follow the counterexample with the control's constants."""
     trace, own = again.trace, again.cfg
     if any(act_of(state) is None for state in trace[1:]):
@@ -207,9 +205,7 @@ def _by_search(
         departed = evolve(found, number=after.number, step=_name(act))
         for kind, at, *rest in printed:
             if kind == "other" and at == reached and isinstance(rest[0], Fn):
-                return _differing(
-                    departed, _whole(before.values, after.values), _whole(before.values, rest[0])
-                )
+                return _differing(departed, _whole(before.values, after.values), _whole(before.values, rest[0]))
         return departed
     mine = _steps(again, own.constants, cache)
     known = {tuple(map(brief, each[1:])) for each in mine or () if each[0] == "can"}
@@ -266,9 +262,7 @@ def _whole(before: Fn, after: Fn) -> _Step:
     act = after["act"]
     assert isinstance(act, Fn)  # noqa: S101 - looked at by the caller
     changed = {
-        change.path: _cut(change.text())
-        for change in changes(before, after, HIDDEN)
-        if not _HISTORY.match(change.path)
+        change.path: _cut(change.text()) for change in changes(before, after, HIDDEN) if not _HISTORY.match(change.path)
     }
     return _Step(brief(act["outcome"]), changed, tuple(_effects(act["effects"])))
 

@@ -113,9 +113,7 @@ def why(manifest: Manifest, model: Model, checked: CheckedModel, cache: Reasons 
     return evolve(told, plain=plain, trace=_with_acts(again, cache))
 
 
-def reasons(
-    shown: Iterable[tuple[Manifest, Model, CheckedModel]], cache: Reasons | None = None
-) -> list[Why | None]:
+def reasons(shown: Iterable[tuple[Manifest, Model, CheckedModel]], cache: Reasons | None = None) -> list[Why | None]:
     """Say of each counterexample why it refutes what it violates, some side by side."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(lambda each: why(each[0], each[1], each[2], cache), shown))
@@ -147,11 +145,7 @@ def _values(again: "Again", told: Why, operator: str, cache: Reasons | None) -> 
     of_step = operator != told.claim
     at = "Run_at'" if of_step else "Run_at"
     lines = again.lines(
-        [
-            *whole.definitions,
-            f"Run_False ==\n{whole.text}",
-            f"Run_Why == {at} < {len(told.trace)} \\/ Run_False",
-        ],
+        [*whole.definitions, f"Run_False ==\n{whole.text}", f"Run_Why == {at} < {len(told.trace)} \\/ Run_False"],
         modules=whole.modules,
         constraint="Run_Why" if of_step else None,
         invariant=None if of_step else "Run_Why",
@@ -217,9 +211,7 @@ def _with_acts(again: "Again", cache: Reasons | None) -> tuple[State, ...]:
         if isinstance(line, tuple) and len(line) == 3 and isinstance(line[1], int):  # noqa: PLR2004
             acts.setdefault(line[1], line[2])
     return tuple(
-        evolve(state, values=Fn({**state.values, _ACT: acts[state.number]}))
-        if state.number in acts
-        else state
+        evolve(state, values=Fn({**state.values, _ACT: acts[state.number]})) if state.number in acts else state
         for state in trace
     )
 
@@ -268,13 +260,7 @@ class Again:
         found: list[Value] | None = []
         try:
             came = tlc.run(
-                self.manifest.folders,
-                ROOT,
-                cfg,
-                generated={ROOT: text, **modules},
-                workers=1,
-                heap="1g",
-                short=True,
+                self.manifest.folders, ROOT, cfg, generated={ROOT: text, **modules}, workers=1, heap="1g", short=True
             )
             found = [parse(str(parse(line))) for line in came.printed if line.startswith('"<<')]
         except (ParseFailed, ConfigFailed, EvaluationFailed):

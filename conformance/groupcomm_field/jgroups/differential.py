@@ -145,9 +145,7 @@ def _one_at_a_time(jvm: Jvm, random: Random) -> list[Difference]:
                 name: sorted(view) for name, view in other.items()
             }
             kind_of = "order" if same else "members"
-            return [
-                Difference(kind_of, f"after {kind} {member} of {operations}: JGroups {one}, ours {other}")
-            ]
+            return [Difference(kind_of, f"after {kind} {member} of {operations}: JGroups {one}, ours {other}")]
     return []
 
 
@@ -238,8 +236,7 @@ def _asynchronous(group: Group, members: Iterable[str]) -> list[Difference]:
     found = []
     for one, other in combinations(sorted(seen), 2):
         steps = [
-            {(before[0], after[0]): set(before[1]) for before, after in pairwise(seen[name])}
-            for name in (one, other)
+            {(before[0], after[0]): set(before[1]) for before, after in pairwise(seen[name])} for name in (one, other)
         ]
         for step in steps[0].keys() & steps[1].keys():
             if lacking := steps[0][step] ^ steps[1][step]:
@@ -376,9 +373,7 @@ def _merge(jvm: Jvm, random: Random) -> list[Difference]:
     text = f"{sides}: JGroups {real}, ours {merged}"
     if real == merged:
         return found
-    same = {name: sorted(view) for name, view in real.items()} == {
-        name: sorted(view) for name, view in merged.items()
-    }
+    same = {name: sorted(view) for name, view in real.items()} == {name: sorted(view) for name, view in merged.items()}
     return [*found, Difference("order" if same else "members", text)]
 
 
@@ -410,9 +405,7 @@ def _sequencer(jvm: Jvm, random: Random) -> list[Difference]:
     orders = {name: group.delivered[name] for name in living}
     for one, other in combinations(living, 2):
         common = set(orders[one]) & set(orders[other])
-        if [each for each in orders[one] if each in common] != [
-            each for each in orders[other] if each in common
-        ]:
+        if [each for each in orders[one] if each in common] != [each for each in orders[other] if each in common]:
             found.append(Difference("order", f"{one} {orders[one]}, {other} {orders[other]}"))
         if set(orders[one]) != set(orders[other]):
             text = f"{one} and {other}: {sorted(set(orders[one]) ^ set(orders[other]))}"
@@ -453,21 +446,11 @@ def _stable(jvm: Jvm, random: Random) -> list[Difference]:
 RUNS: Final = {
     run.name: run
     for run in (
-        Run(
-            "gms", "joins, leaves and crashes, one at a time: members and order of each view", _one_at_a_time
-        ),
-        Run(
-            "gms_concurrent",
-            "joins, leaves and crashes while others are under way: one view in the end",
-            _concurrent,
-        ),
+        Run("gms", "joins, leaves and crashes, one at a time: members and order of each view", _one_at_a_time),
+        Run("gms_concurrent", "joins, leaves and crashes while others are under way: one view in the end", _concurrent),
         Run("flush", "multicasts, and a join, a leave or a crash: virtual synchrony", _flush, flush=True),
         Run("merge", "groups that find each other: members and order of the merged view", _merge),
-        Run(
-            "sequencer",
-            "multicasts and a crash of the coordinator: one order, and the same messages",
-            _sequencer,
-        ),
+        Run("sequencer", "multicasts and a crash of the coordinator: one order, and the same messages", _sequencer),
         Run("stable", "multicasts, losses and gossip: whatever is purged has been delivered by all", _stable),
     )
 }

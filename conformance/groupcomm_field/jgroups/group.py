@@ -198,9 +198,7 @@ class Group:
 
     def merge(self, leader: str, **views: str) -> None:
         """Have merging notify a coordinator of the views that members have."""
-        self.do(
-            "merge", member=leader, views={name: Installed.of(view).plain() for name, view in views.items()}
-        )
+        self.do("merge", member=leader, views={name: Installed.of(view).plain() for name, view in views.items()})
 
     def blocked(self, member: str) -> bool:
         """Say whether a member's latch is closed."""
@@ -217,9 +215,7 @@ class Group:
         return [
             flight
             for flight in self._flying.values()
-            if (header is None or header in flight.headers)
-            and by in (None, flight.by)
-            and to in (None, flight.to)
+            if (header is None or header in flight.headers) and by in (None, flight.by) and to in (None, flight.to)
         ]
 
     def take(self, flights: Iterable[Flight]) -> list[Flight]:

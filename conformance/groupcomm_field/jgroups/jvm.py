@@ -42,12 +42,7 @@ _NAKACK2_SINCE: Final = 3
 
 VERSIONS: Final = {
     version.number: version
-    for version in (
-        Version("2.12.2", 2),
-        Version("3.6.20", 3),
-        Version("5.3.10", 5),
-        Version("5.5.7", 5, flush=False),
-    )
+    for version in (Version("2.12.2", 2), Version("3.6.20", 3), Version("5.3.10", 5), Version("5.5.7", 5, flush=False))
 }
 """The versions of the table, the oldest first."""
 

@@ -21,9 +21,7 @@ def _lost_copies(group: Group, by: str, payloads: str, to: str) -> None:
             (group.lose if member in to else group.give)("MSG", by=by, to=member)
 
 
-def _stopped(
-    group: Group, member: str, rounds: int = 30, hold: Callable[[Flight], bool] | None = None
-) -> bool:
+def _stopped(group: Group, member: str, rounds: int = 30, hold: Callable[[Flight], bool] | None = None) -> bool:
     """Have the application of a member stop the group; whether that was said to be done."""
     group.do("stop", member=member)
     for _ in range(rounds):
@@ -43,8 +41,7 @@ def _nothing_is_done(jvm: Jvm) -> Seen:
     have = {member: group.had(member, "B") for member in "ABC"}
     level = all(each == have["B"] for each in have.values())
     return seen(
-        present=stopped and not level,
-        text=f"stopped {stopped}, RECONCILE {group.said('FLUSH_RECONCILE')}: {have}",
+        present=stopped and not level, text=f"stopped {stopped}, RECONCILE {group.said('FLUSH_RECONCILE')}: {have}"
     )
 
 
@@ -97,9 +94,7 @@ def _past_the_latch(jvm: Jvm) -> Seen:
         group.receive(flight)
     later = {member: group.had(member, "B") for member in "ABC"}
     level = all("m1" in each for each in have.values())
-    return seen(
-        present=stopped and not level and have != later, text=f"stopped {stopped}: {have}; afterwards {later}"
-    )
+    return seen(present=stopped and not level and have != later, text=f"stopped {stopped}: {have}; afterwards {later}")
 
 
 @schedule("FLAW-90", flush=True)
@@ -136,9 +131,7 @@ def _no_owner(jvm: Jvm) -> Seen:
     group.do("resume", member="C")
     group.settle(4)
     after = [group.blocked(member) for member in "ABC"]
-    return seen(
-        present=all(before) and not all(after), text=f"latches closed {before}, after the resume of C {after}"
-    )
+    return seen(present=all(before) and not all(after), text=f"latches closed {before}, after the resume of C {after}")
 
 
 @schedule("FLAW-30", flush=True)
@@ -165,8 +158,7 @@ def _opened_by_suspicion(jvm: Jvm) -> Seen:
     entered = {member: str(group.view(member)) for member in "BC"}
     had = {member: group.had(member, "B") for member in "BC"}
     return seen(
-        present="x1" in had["B"] and entered["B"] != entered["C"],
-        text=f"{entered}; x1 delivered so far: {had}",
+        present="x1" in had["B"] and entered["B"] != entered["C"], text=f"{entered}; x1 delivered so far: {had}"
     )
 
 

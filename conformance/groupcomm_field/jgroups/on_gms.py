@@ -91,9 +91,7 @@ def _one_identifier(jvm: Jvm) -> Seen:
     group.settle(6)
     one, other = group.view("B"), group.view("C")
     same = one is not None and other is not None and one.id == other.id and one != other
-    return seen(
-        present=same, text=f"{group.shown('BC')}; the view without A was decided by {', '.join(deciders)}"
-    )
+    return seen(present=same, text=f"{group.shown('BC')}; the view without A was decided by {', '.join(deciders)}")
 
 
 @schedule("FLAW-71")
@@ -138,9 +136,7 @@ def _late_request(jvm: Jvm) -> Seen:
     after = group.view("A")
     back = before is not None and after is not None and "B" not in before.members and "B" in after.members
     left = group.happened("left", "B")
-    return seen(
-        present=back and left, text=f"B joined {joined} and left; A {before}, after the request {after}"
-    )
+    return seen(present=back and left, text=f"B joined {joined} and left; A {before}, after the request {after}")
 
 
 def _second_suspected_first(jvm: Jvm, bundle: int, between: int) -> Seen:
@@ -153,9 +149,7 @@ def _second_suspected_first(jvm: Jvm, bundle: int, between: int) -> Seen:
     group.suspect("C", "A")
     group.settle(6)
     view = group.view("C")
-    return seen(
-        present=view is None or view.members != "C", text=f"{[str(view) for view in group.views['C'][-2:]]}"
-    )
+    return seen(present=view is None or view.members != "C", text=f"{[str(view) for view in group.views['C'][-2:]]}")
 
 
 @schedule("FLAW-31/gms")
@@ -193,10 +187,7 @@ def _digest_after_view(jvm: Jvm) -> Seen:
     group.settle(2)
     group.send("A", "m2")
     group.settle(10, 700)
-    return seen(
-        present="m1" not in group.had("B", "A"),
-        text=f"B in {group.view('B')} delivered {group.had('B', 'A')}",
-    )
+    return seen(present="m1" not in group.had("B", "A"), text=f"B in {group.view('B')} delivered {group.had('B', 'A')}")
 
 
 @schedule("FLAW-75/repeated")
@@ -224,10 +215,7 @@ def _repeated_answer(jvm: Jvm) -> Seen:
     group.settle(10, 1000)
     group.send("A", "m2")
     group.settle(10, 1000)
-    return seen(
-        present="m1" not in group.had("B", "A"),
-        text=f"B in {group.view('B')} delivered {group.had('B', 'A')}",
-    )
+    return seen(present="m1" not in group.had("B", "A"), text=f"B in {group.view('B')} delivered {group.had('B', 'A')}")
 
 
 _BOTH: Final = 2
@@ -252,10 +240,7 @@ def _one_added_twice(jvm: Jvm) -> Seen:
     for payload in ("m1", "m2"):
         group.send("A", payload)
         group.settle(5, 1000)
-    return seen(
-        present="m1" not in group.had("B", "A"),
-        text=f"B in {group.view('B')} delivered {group.had('B', 'A')}",
-    )
+    return seen(present="m1" not in group.had("B", "A"), text=f"B in {group.view('B')} delivered {group.had('B', 'A')}")
 
 
 @schedule("FLAW-87")

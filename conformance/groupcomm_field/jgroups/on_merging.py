@@ -68,9 +68,7 @@ def _skipped_by_merge_of_sides(jvm: Jvm) -> Seen:
     group.send("B", "m2")
     group.settle(10, 700)
     had = group.had("A", "B")
-    return seen(
-        present="m2" in had and "m1" not in had, text=f"sides {views}; A in {group.view('A')} delivered {had}"
-    )
+    return seen(present="m2" in had and "m1" not in had, text=f"sides {views}; A in {group.view('A')} delivered {had}")
 
 
 @schedule("FLAW-103")
@@ -106,9 +104,7 @@ def _overlapping(jvm: Jvm) -> Seen:
     group.merge("A", **{member: str(group.view(member)) for member in "ABC"})
     group.settle(12)
     together = group.view("A") == group.view("C")
-    return seen(
-        present=apart and together, text=f"after half a merge {half}; after the next one {group.shown('AC')}"
-    )
+    return seen(present=apart and together, text=f"after half a merge {half}; after the next one {group.shown('AC')}")
 
 
 @schedule("FLAW-45")
@@ -178,8 +174,7 @@ def _gone_on(jvm: Jvm) -> Seen:
     group.settle(10)
     went = alone is not None and alone.members == "B"
     return seen(
-        present=went and group.view("B") == group.view("C") != alone,
-        text=f"B {alone}, then {group.shown('ABC')}",
+        present=went and group.view("B") == group.view("C") != alone, text=f"B {alone}, then {group.shown('ABC')}"
     )
 
 
@@ -217,9 +212,7 @@ def _view_under_way(jvm: Jvm) -> Seen:
     group.merge("A", **{each: str(group.view(each)) for each in "ABCD" if group.view(each)})
     group.settle(20, 500)
     views = {str(group.view(each)) for each in "ABCD"}
-    return seen(
-        present=len(views) > 1, text=f"when the merge began {during}; in the end {group.shown('ABCD')}"
-    )
+    return seen(present=len(views) > 1, text=f"when the merge began {during}; in the end {group.shown('ABCD')}")
 
 
 @schedule("FLAW-59g")

@@ -68,9 +68,7 @@ class Ours:
     def views(self) -> dict[str, str]:
         """Give the members of the view that each is in."""
         return {
-            process.name: "".join(process.view.view.members)
-            for process in self._ground.up
-            if process.view is not None
+            process.name: "".join(process.view.view.members) for process in self._ground.up if process.view is not None
         }
 
 
@@ -85,9 +83,7 @@ class Real:
         """List the members in a view that neither crashed nor leave."""
         group = self.group
         return [
-            name
-            for name in group.names
-            if group.views[name] and name not in group.dead and name not in self.leaving
+            name for name in group.names if group.views[name] and name not in group.dead and name not in self.leaving
         ]
 
     def coordinator(self) -> str | None:

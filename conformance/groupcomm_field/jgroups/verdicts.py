@@ -24,13 +24,7 @@ __all__ = ["FILE", "PATH", "Row", "page", "read"]
 FILE: Final = Path("conformance", "jgroups", "verdicts.yaml")
 PATH: Final = Path("docs", "jgroups.md")
 
-_WORDS: Final = {
-    "present": "**present**",
-    "repaired": "repaired",
-    "absent": "absent",
-    "none": "-",
-    "undecided": "?",
-}
+_WORDS: Final = {"present": "**present**", "repaired": "repaired", "absent": "absent", "none": "-", "undecided": "?"}
 
 
 @frozen
@@ -81,16 +75,12 @@ def _row(node: Node) -> Row:
     fields = node.fields(("row", "verdicts", "says"), ("errata",))
     name = fields["row"].text()
     errata = (
-        tuple(each.text() for each in fields["errata"].items())
-        if "errata" in fields
-        else (name.partition("/")[0],)
+        tuple(each.text() for each in fields["errata"].items()) if "errata" in fields else (name.partition("/")[0],)
     )
     verdicts = [each.choice(_WORDS) for each in fields["verdicts"].items()]
     if len(verdicts) != len(VERSIONS):
         raise fields["verdicts"].error(f"{len(VERSIONS)} verdicts, a version each")
-    row = Row(
-        name, errata, dict(zip(VERSIONS, verdicts, strict=True)), " ".join(fields["says"].text().split())
-    )
+    row = Row(name, errata, dict(zip(VERSIONS, verdicts, strict=True)), " ".join(fields["says"].text().split()))
     for version in VERSIONS.values():
         verdict = row.verdicts[version.number]
         if row.run and verdict == "undecided":
@@ -148,9 +138,7 @@ def page(rows: Iterable[Row], explained: Mapping[tuple[str, str, str], Explained
         words = " | ".join(_WORDS[row.verdicts[version]] for version in VERSIONS)
         lines.append(f"| {anchors}{shown} | {words} | {by} | {row.says} |")
     lines += ["", "## What the schedules do", "", "| schedule | |", "| --- | --- |"]
-    lines += [
-        f"| `{each.name}` | {each.says} |" for each in (SCHEDULES[row.name] for row in entries if row.run)
-    ]
+    lines += [f"| `{each.name}` | {each.says} |" for each in (SCHEDULES[row.name] for row in entries if row.run)]
     lines += ["", "## Random schedules", "", "| run | compares |", "| --- | --- |"]
     lines += [f"| `{run.name}` | {run.says} |" for run in RUNS.values()]
     lines += [

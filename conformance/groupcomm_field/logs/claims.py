@@ -39,9 +39,7 @@ def judge(lives: Sequence[Life], survivors: Collection[Address] = ()) -> Judged:
         if by_member[life.member] is not life:
             judged.rejected.append(Rejected(life.log, 1, f"two logs are of {life.member}"))
         if life.group != lives[0].group:
-            judged.rejected.append(
-                Rejected(life.log, 1, f"it is of the group {life.group!r}, others are not")
-            )
+            judged.rejected.append(Rejected(life.log, 1, f"it is of the group {life.group!r}, others are not"))
     judged.rejected += _tied(by_member, judged.counts)
     histories = {member: _History.of(life, judged) for member, life in by_member.items()}
     judged.rejected += _ordered(histories, judged.counts)
@@ -63,9 +61,7 @@ def _tied(lives: Mapping[Address, Life], counts: Counter[str]) -> Iterator[Rejec
         moves = False
         for member, life in lives.items():
             while at[member] < len(life.steps) and _is_sent(member, life.steps[at[member]], sent, counts):
-                for kind, to, data, *_ in (
-                    each for each in life.steps[at[member]].on_paper if each[0] == "Datagram"
-                ):
+                for kind, to, data, *_ in (each for each in life.steps[at[member]].on_paper if each[0] == "Datagram"):
                     assert kind == "Datagram"  # noqa: S101
                     sent[member].add((to, data))
                 at[member] += 1
@@ -73,9 +69,7 @@ def _tied(lives: Mapping[Address, Life], counts: Counter[str]) -> Iterator[Rejec
     for member, life in lives.items():
         if at[member] < len(life.steps):
             step = life.steps[at[member]]
-            yield Rejected(
-                life.log, step.line, f"it receives what {step.written[1]} has not sent before, by its log"
-            )
+            yield Rejected(life.log, step.line, f"it receives what {step.written[1]} has not sent before, by its log")
 
 
 def _is_sent(
@@ -119,9 +113,7 @@ class _History:
                 match event:
                     case ViewInstalled(view):
                         if life.member not in view.members:
-                            judged.rejected.append(
-                                Rejected(life.log, step.line, "a view without this member")
-                            )
+                            judged.rejected.append(Rejected(life.log, step.line, "a view without this member"))
                         if history.views and view.id.counter <= history.views[-1].counter:
                             judged.rejected.append(Rejected(life.log, step.line, "the views do not rise"))
                         history.views.append(view.id)
@@ -172,9 +164,7 @@ def _ordered(histories: Mapping[Address, _History], counts: Counter[str]) -> Ite
                 if mine[:shorter] != theirs[:shorter]:
                     yield Rejected(one.log, one.lines[view], f"{where} deliver in another order")
                 elif one.next(view) == other.next(view) and one.next(view) and mine != theirs:
-                    yield Rejected(
-                        one.log, one.lines[view], f"{where} survive together, and deliver other messages"
-                    )
+                    yield Rejected(one.log, one.lines[view], f"{where} survive together, and deliver other messages")
 
 
 def _on_one_path(histories: Sequence[_History], counts: Counter[str]) -> Iterator[Rejected]:
@@ -225,8 +215,7 @@ def _nothing_lost(
             yield Rejected(history.log, 1, f"{lost} messages that it sent are lost")
     for one, other in pairwise(those):
         mine, theirs = (
-            [view for view in each.views if set(each.members[view]) == set(survivors)]
-            for each in (one, other)
+            [view for view in each.views if set(each.members[view]) == set(survivors)] for each in (one, other)
         )
         if not mine or not theirs or mine[-1] != theirs[-1]:
             yield Rejected(one.log, 1, f"it and {other.log} do not end in one view of all survivors")

@@ -50,9 +50,7 @@ class Decided:
     differences: tuple[Different, ...]
 
 
-def decide(
-    root: Path, lives: Sequence[Life], most: int, layers: Collection[str] = tuple(LAYERS)
-) -> Iterator[Decided]:
+def decide(root: Path, lives: Sequence[Life], most: int, layers: Collection[str] = tuple(LAYERS)) -> Iterator[Decided]:
     """Have TLC decide the first steps of each layer in each log, `most` of each at most."""
     for place, name in enumerate(LAYERS):
         if name not in layers:
@@ -66,8 +64,7 @@ def decide(
                 continue
             config = life.configs[name]
             values = {
-                constant: getattr(config, parameter)
-                for parameter, constant in beside.protocol.parameters.items()
+                constant: getattr(config, parameter) for parameter, constant in beside.protocol.parameters.items()
             }
             constants = {constant: f"= {show(value)}" for constant, value in values.items()}
             first = life.events[place][:most]

@@ -26,15 +26,7 @@ from groupcomm.view import Address
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import read_bytes
 from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical
-from groupcomm_runtime.layers import (
-    BEAT,
-    DISCOVER,
-    LAYERS,
-    configs,
-    event_of,
-    stack_of,
-    written,
-)
+from groupcomm_runtime.layers import BEAT, DISCOVER, LAYERS, configs, event_of, stack_of, written
 from groupcomm_runtime.logs import EVERY, FORMAT, digest
 from groupcomm_runtime.settings import Settings
 from groupcomm_simulator.taps import Note, Tap
@@ -109,8 +101,7 @@ def _brief(step: Step) -> Step:
     written = tuple(_short(each) if type(each) is bytes else each for each in step.written)
     sent = tuple((paper[0], paper[1], _short(paper[2])) for paper in step.on_paper if paper[0] == "Datagram")
     ordered = tuple(
-        Deliver(each.sender, _short(each.payload)) if isinstance(each, Deliver) else each
-        for each in step.ordered
+        Deliver(each.sender, _short(each.payload)) if isinstance(each, Deliver) else each for each in step.ordered
     )
     return Step(step.line, step.cause, written, (), sent, ordered)
 

@@ -161,9 +161,7 @@ class _Application:
 
 async def _reads(application: _Application) -> None:
     reader = asyncio.StreamReader()
-    await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
-    )
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     while line := await reader.readline():
         application.told(line)
     os._exit(0)  # the campaign is gone

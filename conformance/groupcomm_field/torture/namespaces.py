@@ -51,9 +51,7 @@ class Namespaces:
                 _ip("link", "set", bridge, "up")
             _ip("address", "add", f"{_NETWORK}{_HUB}/24", "dev", _HERE)
         except (OSError, subprocess.CalledProcessError) as error:
-            said = (
-                error.stderr.decode().strip() if isinstance(error, subprocess.CalledProcessError) else error
-            )
+            said = error.stderr.decode().strip() if isinstance(error, subprocess.CalledProcessError) else error
             raise PathError("--namespaces", str(said), "it needs root, and the command ip") from None
         self._interfaces: dict[str, str] = {}
         self._numbers = count(1)

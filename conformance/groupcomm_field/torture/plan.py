@@ -89,9 +89,7 @@ def drawn(seed: int, names: Sequence[str], faults: int, patience: float) -> list
 
 def _gone(fault: Fault) -> tuple[str, ...]:
     """Return the members that a fault stops until the round ends."""
-    return (
-        fault.members if fault.kind in {"kill", "kill two", "leave", "all leave", "full disk", "stop"} else ()
-    )
+    return fault.members if fault.kind in {"kill", "kill two", "leave", "all leave", "full disk", "stop"} else ()
 
 
 def _fault(kind: str, runs: Sequence[str], random: Random, patience: float) -> Fault:

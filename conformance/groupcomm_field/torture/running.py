@@ -454,9 +454,7 @@ class _Running:
             self._rules = CALM
             self._apply()
             answers = await self._until(
-                lambda answers: (
-                    _one_view(answers) and not any(any(each["tables"].values()) for each in answers)
-                ),
+                lambda answers: _one_view(answers) and not any(any(each["tables"].values()) for each in answers),
                 "all are in one view, and all tables are empty",
             )
         for each in answers:

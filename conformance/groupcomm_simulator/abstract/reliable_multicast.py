@@ -169,24 +169,13 @@ Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
 def start(member: Address) -> State:
     """Return a member before its first view."""
     return State(
-        member=member,
-        view=NO_VIEW,
-        sent=NOTHING,
-        windows=_NONE,
-        store=_NONE,
-        limit=None,
-        starts=EMPTY_VECTOR,
-        early=(),
+        member=member, view=NO_VIEW, sent=NOTHING, windows=_NONE, store=_NONE, limit=None, starts=EMPTY_VECTOR, early=()
     )
 
 
 def below(state: State) -> tuple[Digest]:
     """Return what layers above take from here: what it knows of each member of its view."""
-    return (
-        Digest(
-            (m, DigestEntry(each.low, each.delivered, each.received)) for m, each in state.windows.items()
-        ),
-    )
+    return (Digest((m, DigestEntry(each.low, each.delivered, each.received)) for m, each in state.windows.items()),)
 
 
 # Step ---------------------------------------------------------------------------------------------
@@ -249,9 +238,7 @@ def _data_received(config: Config, state: State, message: Data) -> Transition:
         return state, ()
     heard = evolve(window, received=max(window.received, message.seqno))
     stored = evolve(
-        state,
-        store={**state.store, key: message.payload},
-        windows={**state.windows, message.origin: heard},
+        state, store={**state.store, key: message.payload}, windows={**state.windows, message.origin: heard}
     )
     after, effects = _delivered(config, stored, message)
     return after, (PassUp(MessageReceived(1)), *effects)

@@ -119,9 +119,7 @@ class _Scene:
 
     def __init__(self, configuration: Configuration, *, merges: bool) -> None:
         self.merges = merges
-        self.processes = [
-            Process(seat.address, seat.address, 0, n) for n, seat in enumerate(configuration.seats)
-        ]
+        self.processes = [Process(seat.address, seat.address, 0, n) for n, seat in enumerate(configuration.seats)]
         lives = {(process.address, 0): process for process in self.processes}
         self.membership = SimpleNamespace(lives=lives)
         self.views = SimpleNamespace(used=Counter(), installed={})
@@ -172,9 +170,7 @@ class Group:
         self.records, self.histories = _Numbers[Record](), _Numbers[tuple[object, ...]]()
         self.mail = _Numbers[tuple[Tagged, ...]]()
         self.sets = _Numbers[frozenset[Any]]()
-        self.steps: dict[
-            tuple[int, int, Event], tuple[int, tuple[object, ...], tuple[tuple[int, Tagged], ...]]
-        ] = {}
+        self.steps: dict[tuple[int, int, Event], tuple[int, tuple[object, ...], tuple[tuple[int, Tagged], ...]]] = {}
         self.lives: dict[tuple[int, int], Life] = {}
         self.judged: set[tuple[int, ...]] = set()
         self.forests: dict[tuple[int, ...], dict[Process, Decided]] = {}
@@ -184,10 +180,7 @@ class Group:
         self.none, self.empty = self.sets(frozenset()), self.mail(())
 
     def start(self) -> State:
-        begun = [
-            self.records(self._begun(at) if seat.after < 0 else Record())
-            for at, seat in enumerate(self.of.seats)
-        ]
+        begun = [self.records(self._begun(at) if seat.after < 0 else Record()) for at, seat in enumerate(self.of.seats)]
         no_histories = [self.histories(())] * self.size
         budgets = [self.of.crashes, self.of.suspicions, self.of.partitions]
         return (*begun, *no_histories, *[self.empty] * (2 * self.size**2), *budgets, self.none, self.none)
@@ -325,12 +318,8 @@ class Group:
         self.enter(state)
         scene, oracle, seats = self.scene, self.oracle, self.of.seats
         owed = [(process, other) for process in scene.up for other in oracle.to_report(process)]
-        doubted = [
-            (p, other) for p in scene.up for other in oracle.watched(p) if other.up and (p, other) not in owed
-        ]
-        asks = [
-            (p, other) for p in scene.up if not scene.gms_of(p).joined for other in oracle.may_be_asked(p)
-        ]
+        doubted = [(p, other) for p in scene.up for other in oracle.watched(p) if other.up and (p, other) not in owed]
+        asks = [(p, other) for p in scene.up if not scene.gms_of(p).joined for other in oracle.may_be_asked(p)]
         discoveries = [
             each
             for process in scene.up
@@ -355,15 +344,9 @@ class Group:
                 yield Class.RETURN, *self._takes(state, process, ("return",), event, in_handler=False)
             if views.joined and not views.gone and record.sent < seat.multicasts:
                 event = Called(Multicast(Payload((seat.address, record.sent + 1))))
-                yield (
-                    Class.MULTICAST,
-                    *self._takes(state, process, ("multicast",), event, sent=record.sent + 1),
-                )
+                yield (Class.MULTICAST, *self._takes(state, process, ("multicast",), event, sent=record.sent + 1))
             if views.joined and seat.leaves and not views.leaving:
-                yield (
-                    Class.FREE,
-                    *self._takes(state, process, ("leave",), Called(PassDown(gms.LeaveRequested()))),
-                )
+                yield (Class.FREE, *self._takes(state, process, ("leave",), Called(PassDown(gms.LeaveRequested()))))
             if seat.founds and not views.joined and not views.joining:
                 event = Called(PassDown(gms.JoinRequested(seat.address, 0)))
                 yield Class.JOIN, *self._takes(state, process, ("join", seat.address), event)
@@ -404,9 +387,7 @@ class Group:
             for pair in range(self.size**2):
                 held = self.mail.all[state[kind + pair]]
                 sender, receiver = divmod(pair, self.size)
-                if not held or (
-                    self.scene.records[sender].status == _UP and not self.scene.reaches(sender, receiver)
-                ):
+                if not held or (self.scene.records[sender].status == _UP and not self.scene.reaches(sender, receiver)):
                     continue
                 process, name = self.scene.processes[receiver], self.of.seats[sender].address
                 for at in range(1 if word == "message" else len(held)):
@@ -415,9 +396,7 @@ class Group:
                     label = (word, name, type(held[at].message).__name__)
                     yield Class.MESSAGE, *self._takes(tuple(without), process, label, Arrived(name, held[at]))
 
-    def _faults(
-        self, state: State, doubted: list[tuple[Process, Process]]
-    ) -> Iterator[tuple[Class, Label, State]]:
+    def _faults(self, state: State, doubted: list[tuple[Process, Process]]) -> Iterator[tuple[Class, Label, State]]:
         """Crashes, with what they lose; suspicions of members that are up; partitions, and their end."""
         crashes, suspicions, partitions = state[self.rest : self.rest + 3]
         up, names = [each.order for each in self.scene.up], [seat.address for seat in self.of.seats]
@@ -438,10 +417,7 @@ class Group:
             yield Class.FREE, ("crash", names[at]), tuple(after)
         for process, other in doubted if suspicions else ():
             less = (*state[: self.rest + 1], suspicions - 1, *state[self.rest + 2 :])
-            yield (
-                Class.FREE,
-                *self._takes(less, process, ("suspect", other.name), Raised(Suspected(other.address))),
-            )
+            yield (Class.FREE, *self._takes(less, process, ("suspect", other.name), Raised(Suspected(other.address))))
         if self.scene.apart:
             yield Class.FREE, ("heal",), (*state[: self.rest + 3], self.none, state[self.rest + 4])
             return
@@ -498,11 +474,6 @@ class Group:
             history, me = self.histories.all[state[self.size + at]], self.of.seats[at].address
             own = sum(isinstance(each, Deliver) and each.sender == me for each in history)
             free = stopped.free and not stopped.waiting and not stopped.wants and stopped.block == "free"
-            if (
-                records[at].in_handler
-                or not free
-                or own < records[at].sent
-                or self.scene.gms_in(records[at]).leaving
-            ):
+            if records[at].in_handler or not free or own < records[at].sent or self.scene.gms_in(records[at]).leaving:
                 return False
         return True

@@ -161,9 +161,7 @@ def of_one(life: Life) -> Iterator[str]:
     yield from _skips(life, life)
 
 
-def _enters(
-    member: str, view: ViewInstalled | None, told: ViewInstalled, block: type | None
-) -> Iterator[str]:
+def _enters(member: str, view: ViewInstalled | None, told: ViewInstalled, block: type | None) -> Iterator[str]:
     members = told.view.members
     if member not in members:
         yield "SelfInclusion"
@@ -216,8 +214,7 @@ def _skips(sender: Life, receiver: Life) -> Iterator[str]:
             lacking.popleft()
         for skipped in takewhile(number.__gt__, lacking):
             if skipped not in known and any(
-                begun and _has_gone(sender.way[begun - 1 :], receiver.way[:views])
-                for begun in sender.sent[skipped]
+                begun and _has_gone(sender.way[begun - 1 :], receiver.way[:views]) for begun in sender.sent[skipped]
             ):
                 yield "NoGaps"
         known.add(number)

@@ -116,12 +116,7 @@ CLAIMS: Final = {
         "CausalDelivery",
         "EventuallyDelivered",
     ),
-    "StabilitySafety": (
-        "NoPrematurePurge",
-        "JoinerFindsItsMessages",
-        "RequestsServable",
-        "EventuallyPurged",
-    ),
+    "StabilitySafety": ("NoPrematurePurge", "JoinerFindsItsMessages", "RequestsServable", "EventuallyPurged"),
     "ReliableMulticast": (
         "OfItsView",
         "OnceInOrder",

@@ -52,9 +52,7 @@ class Decided:
 
     __slots__ = ("at", "joins", "number", "preds", "processes", "successors", "view")
 
-    def __init__(
-        self, number: int, view: View, processes: tuple[Process, ...], preds: tuple["Decided", ...]
-    ) -> None:
+    def __init__(self, number: int, view: View, processes: tuple[Process, ...], preds: tuple["Decided", ...]) -> None:
         self.number = number
         self.view = view
         self.processes = processes
@@ -115,8 +113,7 @@ class Membership:
         alone = not follows and (members == (creator.address,) or not self._decided)
         if not alone and not any(creator in pred.processes for pred in follows):
             raise NotAllowedError(
-                f"{creator} creates a view, is in none that it follows, and not alone",
-                "CreatorFromPredecessor",
+                f"{creator} creates a view, is in none that it follows, and not alone", "CreatorFromPredecessor"
             )
         if not members or len(set(members)) < len(members):
             raise NotAllowedError(f"{members} is no list of members", "WellFormedView")
@@ -140,9 +137,7 @@ class Membership:
         if here is None and process not in after.joins:
             raise NotAllowedError(f"{process} begins with {after}, and does not join with it", "SinglePath")
         if here is not None and here not in after.preds:
-            raise NotAllowedError(
-                f"{process} goes from {here} to {after}, which does not follow it", "SinglePath"
-            )
+            raise NotAllowedError(f"{process} goes from {here} to {after}, which does not follow it", "SinglePath")
 
     def install(self, process: Process, after: Decided) -> None:
         """A process installs a view. NotAllowedError where that is forbidden, or the process is down."""
@@ -158,9 +153,7 @@ class Membership:
         alive = [view for view in self.views if any(p.view is view or p in view.joins for p in kept)]
         for view in alive:
             view.preds = tuple(pred for pred in view.preds if pred in alive)
-        self.views = [
-            view for view in self.views if view in alive or any(s in alive for s in view.successors)
-        ]
+        self.views = [view for view in self.views if view in alive or any(s in alive for s in view.successors)]
         known = kept.union(*(view.processes for view in self.views))
         self.processes = {name: process for name, process in self.processes.items() if process in known}
         self.lives = {key: process for key, process in self.lives.items() if process in known}
@@ -170,6 +163,4 @@ class Membership:
 
 def comes_after(view: Decided, before: Decided) -> bool:
     """Say whether a view comes after another on its branch."""
-    return view.number > before.number and any(
-        pred is before or comes_after(pred, before) for pred in view.preds
-    )
+    return view.number > before.number and any(pred is before or comes_after(pred, before) for pred in view.preds)

@@ -48,9 +48,7 @@ class ReliableMulticast(Judge):
         if limit is not None and sender in limit:
             self._judged("HoldsBack")
             if number >= limit[sender]:
-                self._fail(
-                    "HoldsBack", f"{process} hears more of {by} than {limit}, which it was to hold back"
-                )
+                self._fail("HoldsBack", f"{process} hears more of {by} than {limit}, which it was to hold back")
         heard[by] = number + 1
 
     def limited(self, process: Process, limit: Vector | None) -> None:

@@ -15,14 +15,10 @@ class _Delivered:
 
     def __init__(self) -> None:
         self.places: dict[Message, tuple[int, Decided]] = {}
-        self.furthest: dict[
-            Process, int
-        ] = {}  # the last of the other's places of a message that both delivered
+        self.furthest: dict[Process, int] = {}  # the last of the other's places of a message that both delivered
         self.views: dict[Decided, list[Message]] = {}
         self.causes: dict[Process, int] = {}  # per sender: how many it had delivered when it sent
-        self.last: dict[
-            Address, tuple[int, int]
-        ] = {}  # per sender: its process's order, number of its message
+        self.last: dict[Address, tuple[int, int]] = {}  # per sender: its process's order, number of its message
 
 
 class TotalOrderBroadcast(Judge):
@@ -49,9 +45,7 @@ class TotalOrderBroadcast(Judge):
         self._sent: dict[Message, tuple[Process, Decided]] = {}
         self._orders: dict[Decided, list[Message]] = {}
         self._differ: set[Decided] = set()  # views in which not all deliver that order
-        self._left: dict[
-            tuple[Decided, Decided], Process
-        ] = {}  # who was the first to go from a view to another
+        self._left: dict[tuple[Decided, Decided], Process] = {}  # who was the first to go from a view to another
 
     def sent(self, process: Process, message: Message, view: Decided) -> None:
         """The application of a process sends, in a view."""
@@ -159,9 +153,7 @@ class TotalOrderBroadcast(Judge):
             found = self._delivered[process] = _Delivered()
         return found
 
-    def _new_to_both(
-        self, one: Process, other: Process, view: Decided
-    ) -> tuple[list[Message], list[Message]]:
+    def _new_to_both(self, one: Process, other: Process, view: Decided) -> tuple[list[Message], list[Message]]:
         """Return both members' deliveries in a view, less the earlier deliveries of either."""
         both = [self._of(one), self._of(other)]
         known = {
@@ -181,15 +173,10 @@ class TotalOrderBroadcast(Judge):
         if self._exempt(mine[message][1], theirs[message][1], message):
             return
         for earlier, (_, view) in mine.items():
-            if (
-                earlier in theirs
-                and theirs[earlier][0] > there
-                and not self._exempt(view, theirs[earlier][1], earlier)
-            ):
+            if earlier in theirs and theirs[earlier][0] > there and not self._exempt(view, theirs[earlier][1], earlier):
                 self._fail(
                     "TotalOrder",
-                    f"{process} delivers {_text(earlier)} before {_text(message)}, "
-                    f"{other} the other way round",
+                    f"{process} delivers {_text(earlier)} before {_text(message)}, {other} the other way round",
                 )
 
     def _exempt(self, one: Decided, other: Decided, message: Message) -> bool:
@@ -229,8 +216,7 @@ class TotalOrderBroadcast(Judge):
                 self._judged("EventuallyDelivered")
                 if message not in self._of(process).places:
                     self._fail(
-                        "EventuallyDelivered",
-                        f"{process} never delivers {_text(message)}, and nothing is on its way",
+                        "EventuallyDelivered", f"{process} never delivers {_text(message)}, and nothing is on its way"
                     )
 
     def forget(self, kept: set[Process]) -> None:

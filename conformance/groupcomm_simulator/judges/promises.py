@@ -42,9 +42,7 @@ class JoinDigest:
         if view is None or not giver.up:
             raise NotAllowedError(f"{giver} promises a digest and is in no view", "PromiseeIsOutside")
         if to.address in view.at:
-            raise NotAllowedError(
-                f"{giver} promises {to} a digest: {view} has that address", "PromiseeIsOutside"
-            )
+            raise NotAllowedError(f"{giver} promises {to} a digest: {view} has that address", "PromiseeIsOutside")
         for promise in [p for p in self.open.values() if p.giver is giver and p.to.address == to.address]:
             if promise.to.order >= to.order:
                 raise NotAllowedError(f"{giver} has promised {to} a digest already", "OneOpenPromise")
@@ -82,18 +80,13 @@ class JoinDigest:
         for pred in view.preds:
             reaching = [p for p in promises if to not in pred.processes and _reaches(p, pred)]
             if not reaching:
-                raise NotAllowedError(
-                    f"{to} begins with {view} without an open promise", "StartRequiresPromise"
-                )
+                raise NotAllowedError(f"{to} begins with {view} without an open promise", "StartRequiresPromise")
             telling = [p for p in reaching if all(_told_of(s, p, pred) for s in pred.processes)]
             if not telling:
-                raise NotAllowedError(
-                    f"{to} begins with {view}, with a digest that lacks a sender", "DigestIsComplete"
-                )
+                raise NotAllowedError(f"{to} begins with {view}, with a digest that lacks a sender", "DigestIsComplete")
             if not any(all(p.digest.get(s) == seqno for s, seqno in vector.items()) for p in telling):
                 raise NotAllowedError(
-                    f"{to} starts from {dict(vector)}; it was promised {telling[0].digest}",
-                    "DigestIsDelivered",
+                    f"{to} starts from {dict(vector)}; it was promised {telling[0].digest}", "DigestIsDelivered"
                 )
         for promise in promises:
             del self.open[promise.giver, to]
@@ -101,9 +94,7 @@ class JoinDigest:
 
     def installed(self, giver: Process, view: Decided) -> None:
         """A process installs a view: whoever is in it needs its promise no longer."""
-        self.kept.get(giver, set()).difference_update(
-            [to for to in self.kept.get(giver, ()) if to.address in view.at]
-        )
+        self.kept.get(giver, set()).difference_update([to for to in self.kept.get(giver, ()) if to.address in view.at])
 
     def forget(self, views: set[Decided]) -> None:
         """Forget the promises of processes that are gone, and to them."""

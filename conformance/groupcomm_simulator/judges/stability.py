@@ -46,17 +46,14 @@ class StabilitySafety(Judge):
             if sender is None or seqno == NOTHING:
                 continue
             if seqno > windows[sender].delivered:
-                self._fail(
-                    "NoPrematurePurge", f"{process} purges {sender} up to {seqno} before delivering it"
-                )
+                self._fail("NoPrematurePurge", f"{process} purges {sender} up to {seqno} before delivering it")
             self._judged("NoPrematurePurge")
             for other in view.processes:
                 reached = self._reached(other, sender)
                 if reached is not None and reached < seqno:
                     self._fail(
                         "NoPrematurePurge",
-                        f"{process} purges {sender} up to {seqno} in {view}; "
-                        f"{other} has delivered up to {reached}",
+                        f"{process} purges {sender} up to {seqno} in {view}; {other} has delivered up to {reached}",
                     )
 
     def _reached(self, process: Process, sender: Process) -> int | None:
@@ -116,16 +113,13 @@ class StabilitySafety(Judge):
             self._lacking(process, view)
             for sender, window in self._windows(process).items():
                 others = (self._windows(other).get(sender) for other in view.processes)
-                least = min(
-                    (NOTHING if other is None else other.delivered for other in others), default=NOTHING
-                )
+                least = min((NOTHING if other is None else other.delivered for other in others), default=NOTHING)
                 if least > window.low:
                     self._judged("EventuallyPurged")
                 if window.purged < min(least, window.delivered) and least > window.low:
                     self._fail(
                         "EventuallyPurged",
-                        f"{process} keeps messages of {sender} from {window.purged + 1} to "
-                        f"{least}; all have them",
+                        f"{process} keeps messages of {sender} from {window.purged + 1} to {least}; all have them",
                     )
 
 

@@ -39,8 +39,7 @@ class OneState(Judge):
             if not _is_prefix(stories[earlier], story):
                 self._fail(
                     "MoreAtLaterPlace",
-                    f"{member} has {story} at {place} of {view}, "
-                    f"and there was {stories[earlier]} at {earlier}",
+                    f"{member} has {story} at {place} of {view}, and there was {stories[earlier]} at {earlier}",
                 )
         stories[place] = story
 

@@ -27,10 +27,7 @@ class VirtualSynchrony(Judge):
     """
 
     def __init__(
-        self,
-        verdicts: Verdicts,
-        alive: Callable[[Address], bool],
-        turned_away: Callable[[Address, Address], bool],
+        self, verdicts: Verdicts, alive: Callable[[Address], bool], turned_away: Callable[[Address, Address], bool]
     ) -> None:
         super().__init__(verdicts)
         self._alive = alive
@@ -43,9 +40,7 @@ class VirtualSynchrony(Judge):
         self._settled: dict[tuple[ViewId, ViewId], dict[Address, int]] = {}  # of a view, and one after it
         self._overtaken: dict[tuple[Address, Address], int] = {}  # of a member and a requester: its round
 
-    def told(
-        self, before: flush.State, event: flush.Event, after: flush.State, effects: tuple[Any, ...]
-    ) -> None:
+    def told(self, before: flush.State, event: flush.Event, after: flush.State, effects: tuple[Any, ...]) -> None:
         """A member has taken a step, with effects."""
         member = after.member
         if before.owner != "" and not before.owes and after.owner not in {"", before.owner}:
@@ -95,9 +90,7 @@ class VirtualSynchrony(Judge):
         for other in others:
             self._judged("GroupIsStopped")
             if self._got[other] != self._got[member]:
-                self._fail(
-                    "GroupIsStopped", f"{member} has {self._got[member]}, and {other} {self._got[other]}"
-                )
+                self._fail("GroupIsStopped", f"{member} has {self._got[member]}, and {other} {self._got[other]}")
 
     def installed(self, member: Address, decision: gms.Decision) -> None:
         """A member goes to a view."""
@@ -108,14 +101,8 @@ class VirtualSynchrony(Judge):
             others = [x for x in others if not self._turned_away(x, decision.id)]
             if decision.follows != NO_VIEW.id:
                 self._judged("JoinersInstallLast")
-            if (
-                decision.follows != NO_VIEW.id
-                and (decision.follows, decision.id) not in self._settled
-                and others
-            ):
-                self._fail(
-                    "JoinersInstallLast", f"{member} begins with {decision.id}; {others} are not there"
-                )
+            if decision.follows != NO_VIEW.id and (decision.follows, decision.id) not in self._settled and others:
+                self._fail("JoinersInstallLast", f"{member} begins with {decision.id}; {others} are not there")
         else:
             self._leave(member, here, decision, others)
         self._at[member] = decision.id
@@ -132,9 +119,7 @@ class VirtualSynchrony(Judge):
         return [
             after
             for before, after in self._settled
-            if before == here
-            and member in self._views[after].members
-            and not self._turned_away(member, after)
+            if before == here and member in self._views[after].members and not self._turned_away(member, after)
         ]
 
     def _turned_away(self, member: Address, after: ViewId) -> bool:
@@ -146,9 +131,7 @@ class VirtualSynchrony(Judge):
             self._fail("SendingViewDelivery", f"{member} multicasts in {here}, in which it is not")
             return
         for after in self._closing(member, here):
-            self._fail(
-                "CastOnlyBeforeCut", f"{member} multicasts in {here}, which a survivor has left for {after}"
-            )
+            self._fail("CastOnlyBeforeCut", f"{member} multicasts in {here}, which a survivor has left for {after}")
         self._sent.setdefault((here, member), []).append(payload)
 
     def _receive(self, member: Address, sender: Address, payload: object) -> None:
@@ -178,9 +161,7 @@ class VirtualSynchrony(Judge):
                 self._judged("SelfDelivery")
             for sender, count in self._got[other].items():
                 if count > mine.get(sender, 0) and not self._turned_away(other, decision.id):
-                    self._fail(
-                        "FirstLeaverHasAll", f"{member} goes to {decision.id}; {other} has more of {sender}"
-                    )
+                    self._fail("FirstLeaverHasAll", f"{member} goes to {decision.id}; {other} has more of {sender}")
             if len(self._sent.get((here, other), ())) > mine.get(other, 0):
                 self._fail("SelfDelivery", f"{member} goes to {decision.id}, and {other} has multicast more")
         self._settled[here, decision.id] = dict(mine)

@@ -86,9 +86,7 @@ class ReliableUnicast(Judge):
         due = here if here is not None else pair.reached if process.life else 0
         self._judged("NoMessageLost")
         if number > due and number not in pair.closed:
-            self._fail(
-                "NoMessageLost", f"{process} hears {message} of {by}; it lacks {pair.sent[due - pair.first]}"
-            )
+            self._fail("NoMessageLost", f"{process} hears {message} of {by}; it lacks {pair.sent[due - pair.first]}")
         pair.at[process] = number + 1
         pair.reached = max(pair.reached, number + 1)
 
@@ -134,9 +132,7 @@ class ReliableUnicast(Judge):
         """Nothing is on its way: a process still keeps messages for another."""
         self._judged("NothingKeptForEver")
         if count and not peer.up:
-            self._fail(
-                "NothingKeptForEver", f"{process} sends {count} messages for ever to {peer}, which is gone"
-            )
+            self._fail("NothingKeptForEver", f"{process} sends {count} messages for ever to {peer}, which is gone")
 
     def forget(self, current: dict[Address, Process]) -> None:
         """Nothing is on its way: forget arrived messages and processes that are gone."""

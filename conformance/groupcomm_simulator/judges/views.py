@@ -52,9 +52,7 @@ class Views(Judge):
     has decided. `entered` is called with each view that a member installs, and with its decision.
     """
 
-    def __init__(
-        self, verdicts: Verdicts, known: Known, entered: Callable[[Process, gms.Decision], None]
-    ) -> None:
+    def __init__(self, verdicts: Verdicts, known: Known, entered: Callable[[Process, gms.Decision], None]) -> None:
         super().__init__(verdicts)
         self._group = known
         self._entered = entered
@@ -121,9 +119,7 @@ class Views(Judge):
         state, of = self._group.gms_of(process), self._group.gms_of
         trusted = (self._life(member, state.decision) for member in state.unsuspected)
         return [
-            other
-            for other in trusted
-            if other is not None and other.up and process.address in of(other).unsuspected
+            other for other in trusted if other is not None and other.up and process.address in of(other).unsuspected
         ]
 
     def _life(self, member: Address, decision: gms.Decision) -> Process | None:
@@ -143,19 +139,13 @@ class Views(Judge):
             return
         ids = subgroups or frozenset({decision.follows} - {NO_VIEW.id})
         if not ids <= self._known.keys():
-            self._fail(
-                "WellFormedView", f"{process} decides {decision.view}, which follows none that is decided"
-            )
+            self._fail("WellFormedView", f"{process} decides {decision.view}, which follows none that is decided")
             return
         preds = sorted((self._known[each][1] for each in ids), key=lambda pred: pred.number)
         if preds:
-            self._judged(
-                "DecidesOnlyWhenStopped", "CounterIncreases", "CreatorFromPredecessor", "ExcludedFirst"
-            )
+            self._judged("DecidesOnlyWhenStopped", "CounterIncreases", "CreatorFromPredecessor", "ExcludedFirst")
             if process not in self._stopped:
-                self._fail(
-                    "DecidesOnlyWhenStopped", f"{process} decides {decision.view}; no group is stopped for it"
-                )
+                self._fail("DecidesOnlyWhenStopped", f"{process} decides {decision.view}; no group is stopped for it")
         if decision.id.creator != process.address:
             self._fail("CreatorFromPredecessor", f"{process} decides {decision.view}, in another's name")
         members = [each for m in decision.members if (each := self._life(m, decision)) is not None]
@@ -163,9 +153,7 @@ class Views(Judge):
         if len(members) < len(decision.members):
             self._fail("ValidIncarnations", f"{decision} means an incarnation that never began")
             return
-        view = self._within(
-            lambda: self._group.membership.decide(process, decision.id.counter, members, preds)
-        )
+        view = self._within(lambda: self._group.membership.decide(process, decision.id.counter, members, preds))
         if view is None:
             return
         self._judged(*(["JoinersAreNew"] if view.joins else []))
@@ -211,9 +199,7 @@ class Views(Judge):
         self._within(lambda: self._group.membership.may_install(process, here, after))
         if here is None:
             starts = {pred.at[m]: seqno for pred in after.preds for m, seqno in start.items() if m in pred.at}
-            self._judged(
-                *(["DigestIsDelivered", "StartRequiresPromise", "DigestIsComplete"] if after.preds else [])
-            )
+            self._judged(*(["DigestIsDelivered", "StartRequiresPromise", "DigestIsComplete"] if after.preds else []))
             self._within(lambda: self.digests.begin(process, after, starts))
         self.installed[process] = after
         self._judge_line(process, after)
@@ -247,9 +233,7 @@ class Views(Judge):
                 self._fail("MergedDigestIsMaximum", f"{text}; others get {told}")
         wanted = {m: seqno for m, seqno in decision.digest.items() if m not in here.at}
         if dict(start.items()) != wanted or {*wanted} != {*decision.members} - here.at.keys():
-            self._fail(
-                "StartsAtMergedDigest", f"{process} starts at {start}, the merged digest is {decision.digest}"
-            )
+            self._fail("StartsAtMergedDigest", f"{process} starts at {start}, the merged digest is {decision.digest}")
 
     def _delivered(self, process: Process) -> dict[Process, int]:
         """Return what a process has delivered of each member of its view."""
@@ -261,10 +245,7 @@ class Views(Judge):
         self._judged("PromiseeIsOutside", "OneOpenPromise")
         joiner = self._group.membership.lives.get((to, life))
         if joiner is None or process not in self.installed:
-            self._fail(
-                "PromiseeIsOutside",
-                f"{process} promises {to} a digest, but has no view or {to} is no process",
-            )
+            self._fail("PromiseeIsOutside", f"{process} promises {to} a digest, but has no view or {to} is no process")
             return
         view, digest = self.installed[process], self._delivered(process)
         self._within(lambda: self.digests.promise(process, joiner, view, digest))
@@ -320,10 +301,7 @@ class Views(Judge):
             self._judged(*(["PromisesEventuallyEnd"] if self._verdicts.judged["PromiseeIsOutside"] else []))
             for promise in self.digests.open.values():
                 if promise.giver.up and promise.to.up:
-                    self._fail(
-                        "PromisesEventuallyEnd",
-                        f"{promise.giver} never redeems what it promised {promise.to}",
-                    )
+                    self._fail("PromisesEventuallyEnd", f"{promise.giver} never redeems what it promised {promise.to}")
 
     def _judge_end(self, process: Process) -> None:
         view, state = self.installed.get(process), self._group.gms_of(process)

@@ -314,16 +314,12 @@ def _explained(text: str) -> str:
     """Say what a failure of Spark was about."""
     if "No space left on device" in text:
         return "no space left on the disk of a worker, or for temporary files (TMPDIR)"
-    if found := re.search(
-        r"Cannot run program [^:\n]*|ModuleNotFoundError: [^\n]*|PYTHON_VERSION_MISMATCH", text
-    ):
+    if found := re.search(r"Cannot run program [^:\n]*|ModuleNotFoundError: [^\n]*|PYTHON_VERSION_MISMATCH", text):
         return f"a worker lacks something ({found[0].strip()}): {_NEEDS}"
     if re.search(_DIED, text):
         return f"a worker died {_TRIES} times over one group; if for want of memory, end other programs"
     if re.search(r"SparkContext (was|has been) (shut|stopped)|cancelled because SparkContext", text):
         return "Spark ended"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = next(
-        (line for line in lines if "Exception" in line or "Error" in line), lines[0] if lines else text
-    )
+    said = next((line for line in lines if "Exception" in line or "Error" in line), lines[0] if lines else text)
     return f"Spark failed: {said}"

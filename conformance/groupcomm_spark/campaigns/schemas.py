@@ -35,9 +35,7 @@ SEEDS: Final = _schema(
 all else is the same in each run. `verdict` is `holds` or `violates`; of a
 violation there is the claim, what it says, and the shortened schedule as JSON."""
 
-MUTANTS: Final = _schema(
-    {"mutant": pa.string(), "line": pa.int32(), "verdict": pa.string(), "by": pa.string()},
-)
+MUTANTS: Final = _schema({"mutant": pa.string(), "line": pa.int32(), "verdict": pa.string(), "by": pa.string()})
 """The verdict on a mutant: `noticed`, `survives`, or `fails`, where TLC cannot evaluate it. `by`: what
 noticed it, such as a row of a model."""
 
@@ -56,7 +54,7 @@ SEARCHES: Final = _schema(
         "falls": pa.list_(pa.string()),
         "seconds": pa.float64(),
         "result": pa.string(),
-    },
+    }
 )
 """TLC's answer for a model, in the words of `check --json`. `search` names the model and all that its result
 depends on, as a digest; `result` is the cached part."""

@@ -106,7 +106,5 @@ def checked_of(row: "Row", table: Path) -> CheckedModel:
         file.write_text(row["result"], encoding="utf-8")
         found = Cache(Path(own)).load(_KEY)
     if found is None:
-        raise PathError(
-            table, f"the result of {row['search']} is damaged", "name another folder with --table"
-        )
+        raise PathError(table, f"the result of {row['search']} is damaged", "name another folder with --table")
     return evolve(found, cached=False)

@@ -45,11 +45,7 @@ class Table:
         if not rows:
             return
         buffer = io.BytesIO()
-        pq.write_table(
-            pa.Table.from_pylist(list(rows), schema=self.schema),
-            buffer,
-            compression="zstd",
-        )
+        pq.write_table(pa.Table.from_pylist(list(rows), schema=self.schema), buffer, compression="zstd")
         content = buffer.getvalue()
         replace(self.folder / _name_of(content), content)
         self.keys |= {row[self._key] for row in rows}

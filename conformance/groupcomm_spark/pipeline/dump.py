@@ -157,9 +157,7 @@ def take(
             f"{manifest.protocol}: TLC counts {result.transitions:,} transitions and printed {edges:,}"
         )
     if not _ends(place / _GRAPH):  # TLC says nothing where it cannot write
-        raise DiskFull(
-            f"{manifest.protocol}: the dump {place / _GRAPH} is cut off: there is no room for it; free some"
-        )
+        raise DiskFull(f"{manifest.protocol}: the dump {place / _GRAPH} is cut off: there is no room for it; free some")
     (place / _ACTS).write_text("".join(f"{line}\n" for line in numbers), encoding="utf-8")
     done = Dump(
         folder=place,
@@ -366,9 +364,7 @@ def nodes_of(
         except KeyError as error:
             raise GraphError(str(graph), number, f"a state without the variable {error}") from None
         if len(ordered) != len(variables):
-            raise GraphError(
-                str(graph), number, f"a state with {len(variables)} variables, not {len(ordered)}"
-            )
+            raise GraphError(str(graph), number, f"a state with {len(variables)} variables, not {len(ordered)}")
         yield int(node[1]), "style = filled" in node[3], ordered
 
 

@@ -24,8 +24,7 @@ class SparkMissing(PipelineError):
 
     def __init__(self, missing: str) -> None:
         super().__init__(
-            f"the package {missing} is not installed: "
-            "make pipeline, or pip install 'groupcomm-conformance[pipeline]'"
+            f"the package {missing} is not installed: make pipeline, or pip install 'groupcomm-conformance[pipeline]'"
         )
 
 
@@ -52,8 +51,7 @@ class WorkerDied(SparkFailed):
 
     def __init__(self, stage: str) -> None:
         super().__init__(
-            stage,
-            "a worker died; if it was for want of memory, end other programs. Run again: TLC's dump is kept",
+            stage, "a worker died; if it was for want of memory, end other programs. Run again: TLC's dump is kept"
         )
 
 
@@ -62,8 +60,7 @@ class DiskFull(SparkFailed):
 
     def __init__(self, stage: str) -> None:
         super().__init__(
-            stage,
-            "no space left on the disk of --out or of temporary files; free some, or set TMPDIR or --out",
+            stage, "no space left on the disk of --out or of temporary files; free some, or set TMPDIR or --out"
         )
 
 

@@ -186,9 +186,7 @@ class Job:
         acts = self._frame(rows, schemas.ACTS)
         columns, texts = table_columns(self._table)
         table = self._frame(columns, schemas.TABLE)
-        texts |= {
-            ("act", row["act"]): show(act) for row, act in zip(rows, dumps.acts_of(self._dump), strict=True)
-        }
+        texts |= {("act", row["act"]): show(act) for row, act in zip(rows, dumps.acts_of(self._dump), strict=True)}
         told = [{"variable": name, "value": value, "text": text} for (name, value), text in texts.items()]
         ingested = transforms.values(nodes)
         members = transforms.members(ingested).cache()
@@ -203,9 +201,7 @@ class Job:
             raise NotContained(self._name, strange.count(), show(act), known=known)
         edges = self._write(transforms.edges(located, resolved, acts), "edges")
         self._counted("transitions", self._dump.edges, edges.count())
-        self._none(
-            transforms.misaligned(nodes, edges), "states that say what TLC printed of the steps to them"
-        )
+        self._none(transforms.misaligned(nodes, edges), "states that say what TLC printed of the steps to them")
         steps = self._write(transforms.local_steps(table, edges), "local_steps")
         used = steps.where("used").count()
         return {row["act"]: (row["action"], row["outcome"]) for row in rows}, used

@@ -70,10 +70,7 @@ WALKS: Final = _schema(
 )
 """Step 0 is the initial state; `node` is the state after the step."""
 
-VERDICTS: Final = _schema(
-    {"walk": _INT, "verdict": _TEXT, "steps": _INT, "passed": _INT},
-    {"reason": _TEXT},
-)
+VERDICTS: Final = _schema({"walk": _INT, "verdict": _TEXT, "steps": _INT, "passed": _INT}, {"reason": _TEXT})
 """`steps` of the walk, and how many of them `passed` before the step that the verdict is about."""
 
 COVERAGE: Final = _schema({"kind": _TEXT, "edges": _LONG, "walked": _LONG}, {"name": _TEXT, "id": _LONG})
@@ -95,9 +92,7 @@ TABLES: Final = {
 
 # On the way
 
-PARSED: Final = _schema(
-    {"edge": _LONG, "source": _LONG, "target": _LONG, "label": _TEXT, "number": _INT},
-)
+PARSED: Final = _schema({"edge": _LONG, "source": _LONG, "target": _LONG, "label": _TEXT, "number": _INT})
 """A transition as the dump has it; `number` is its act's."""
 
 NODES: Final = _schema(
@@ -131,9 +126,7 @@ ACTS: Final = _schema(
 )
 """The meaning of each number; `start` is the state in which the member begins (again)."""
 
-TABLE: Final = _schema(
-    {"row": _INT, "state": _LONG, "event": _LONG, "outcome": _TEXT, "next": _LONG, "effects": _LONG}
-)
+TABLE: Final = _schema({"row": _INT, "state": _LONG, "event": _LONG, "outcome": _TEXT, "next": _LONG, "effects": _LONG})
 """The table of `groupcomm conform`."""
 
 TREE: Final = _schema({"node": _LONG}, {"edge": _LONG, "source": _LONG, "mark": _LONG})

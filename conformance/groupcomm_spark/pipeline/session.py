@@ -38,11 +38,7 @@ _BRISK_JVM: Final = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 @contextmanager
 def session(
-    master: str = DEFAULT_MASTER,
-    *,
-    memory: str = "4g",
-    brisk: bool = False,
-    settings: Mapping[str, str] | None = None,
+    master: str = DEFAULT_MASTER, *, memory: str = "4g", brisk: bool = False, settings: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
     """A session on `master`, ended on leaving.
 

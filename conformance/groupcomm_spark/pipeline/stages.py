@@ -52,14 +52,7 @@ def run(
     place.begin()
     constants = derive.constants_of(manifest.cfg(model))
     job = Job(
-        spark,
-        place,
-        dump=dump,
-        table=table,
-        manifest=manifest,
-        constants=constants,
-        clock=clock,
-        whole=model.conform,
+        spark, place, dump=dump, table=table, manifest=manifest, constants=constants, clock=clock, whole=model.conform
     )
     summary = job.run()
     place.publish(tuple(schemas.TABLES), {**summary.to_json(), "variables": list(job.variables)})

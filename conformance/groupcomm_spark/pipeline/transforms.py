@@ -128,8 +128,7 @@ def _nodes(rows: list[tuple[int, bool, int, list[int]]], found: list[tuple[str, 
     kinds = (pa.int64(), pa.bool_(), pa.int64(), pa.list_(pa.int64()), pa.string(), pa.int64(), pa.string())
     whole = [*(column + blank for column in columns), *(empty + column for column in texts)]
     return pa.RecordBatch.from_arrays(
-        [pa.array(column, kind) for column, kind in zip(whole, kinds, strict=True)],
-        names=schemas.NODES.names,
+        [pa.array(column, kind) for column, kind in zip(whole, kinds, strict=True)], names=schemas.NODES.names
     )
 
 
@@ -173,8 +172,7 @@ def _member_states(batches: Batches) -> Iterator[pa.RecordBatch]:
         columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], [], []]
         kinds = (pa.int64(), pa.string(), pa.int64(), pa.string())
         yield pa.RecordBatch.from_arrays(
-            [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)],
-            names=schemas.MEMBERS.names,
+            [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)], names=schemas.MEMBERS.names
         )
 
 
@@ -227,9 +225,7 @@ def resolved(located: DataFrame, acts: DataFrame, members: DataFrame, table: Dat
 
 def edges(located: DataFrame, resolved: DataFrame, acts: DataFrame) -> DataFrame:
     """The transitions: `schemas.EDGES`."""
-    told = located.join(F.broadcast(resolved), ["number", "before", "after"]).join(
-        F.broadcast(acts), "number"
-    )
+    told = located.join(F.broadcast(resolved), ["number", "before", "after"]).join(F.broadcast(acts), "number")
     row = F.when(F.col("row") >= 0, F.col("row"))
     return told.withColumn("row", row).select(*schemas.EDGES.names)
 
@@ -247,9 +243,7 @@ def local_steps(table: DataFrame, edges: DataFrame) -> DataFrame:
 def tree(states: DataFrame, edges: DataFrame) -> DataFrame:
     """The transition that found each state: `schemas.TREE`."""
     first = edges.groupBy("target").agg(F.min(F.struct("edge", "source", _mark().alias("mark"))).alias("by"))
-    found = first.select(
-        F.col("target").alias("node"), F.col("by.edge"), F.col("by.source"), F.col("by.mark")
-    )
+    found = first.select(F.col("target").alias("node"), F.col("by.edge"), F.col("by.source"), F.col("by.mark"))
     whole = states.select("node", "initial").join(found, "node", "left")
     names = schemas.TREE.names[1:]
     return whole.select("node", *(F.when(~F.col("initial"), F.col(name)).alias(name) for name in names))
@@ -274,9 +268,7 @@ def misaligned(nodes: DataFrame, edges: DataFrame) -> DataFrame:
     and wrote transitions in the same order.
     """
     first = edges.groupBy("target").agg(F.min(F.struct("edge", "act")).alias("by"))
-    told = nodes.where(F.col("node").isNotNull() & ~F.col("initial")).select(
-        "node", F.col("act").alias("told")
-    )
+    told = nodes.where(F.col("node").isNotNull() & ~F.col("initial")).select("node", F.col("act").alias("told"))
     return told.join(first, told.node == first.target).where(F.col("by.act") != F.col("told"))
 
 

@@ -78,9 +78,7 @@ class DecisionReceived:
     message: Decision
 
 
-Event: TypeAlias = (
-    CommitRequested | AbortRequested | VoteTimeout | PrepareReceived | VoteReceived | DecisionReceived
-)
+Event: TypeAlias = CommitRequested | AbortRequested | VoteTimeout | PrepareReceived | VoteReceived | DecisionReceived
 Effect: TypeAlias = Multicast[Message] | Send[Vote] | SetTimer | CancelTimer
 
 

@@ -5,17 +5,7 @@ from typing import Final, TypeAlias
 
 from attrs import define
 
-from groupcomm_conformance.tla.tree import (
-    Apply,
-    At,
-    Definition,
-    Expression,
-    Name,
-    Number,
-    Text,
-    Writer,
-    children,
-)
+from groupcomm_conformance.tla.tree import Apply, At, Definition, Expression, Name, Number, Text, Writer, children
 
 from .places import Known, dispatched
 from .shapes import Shapes
@@ -59,9 +49,7 @@ class Maker:
     outcomes: Mapping[str, Definition]
     exchangeable: Mapping[str, Sequence[Name]]
 
-    def changes(
-        self, node: Expression, state: Name | None, fields: Mapping[str, frozenset[str]]
-    ) -> Iterator[Change]:
+    def changes(self, node: Expression, state: Name | None, fields: Mapping[str, frozenset[str]]) -> Iterator[Change]:
         """The new expressions for a place, each with the change in words.
 
         `state` is the parameter with the state, `fields` what is read of each record in the operator.

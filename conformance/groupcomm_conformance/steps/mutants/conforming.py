@@ -29,15 +29,11 @@ def conforming(manifest: Manifest) -> list[tuple[Manifest, Model]]:
     """Give the conforming models of the tier full. NothingToJudge where there is none."""
     models = [(manifest, model) for model in checking.select(manifest) if model.conform]
     if not models:
-        raise NothingToJudge(
-            f"{manifest.protocol} has no model with conform: true", "mark one in models.yaml"
-        )
+        raise NothingToJudge(f"{manifest.protocol} has no model with conform: true", "mark one in models.yaml")
     return models
 
 
-def tables_of(
-    root: Path, manifest: Manifest, listener: checking.Listener | None = None
-) -> dict[str, ModelTable]:
+def tables_of(root: Path, manifest: Manifest, listener: checking.Listener | None = None) -> dict[str, ModelTable]:
     """Give the tables of all conforming models by the model's name, the smallest first.
 
     NothingToJudge where there is no such model, FileNotFoundError where one does not hold.

@@ -147,9 +147,7 @@ def module_text(
         root=ROOT,
         module=definitions.module,
         literals="\n".join([*literals.definitions, *more]),
-        definitions="\n".join(
-            map(folded, _definitions(definitions, {at: mutants[at - 1] for at in chosen if at}))
-        ),
+        definitions="\n".join(map(folded, _definitions(definitions, {at: mutants[at - 1] for at in chosen if at}))),
         members=f"{{{', '.join(map(literals.name, members))}}}",
         chosen=f"{{{', '.join(map(str, chosen))}}}",
     )
@@ -263,9 +261,7 @@ class Bench:
         """Judge the mutants with these numbers by a block; give the noticed mutants."""
         found: dict[int, Noticed] = {}
         left = list(chosen)
-        cfg = Cfg(
-            init="MutantInit", next="MutantNext", invariants=("MutantJudged",), constants=self.constants
-        )
+        cfg = Cfg(init="MutantInit", next="MutantNext", invariants=("MutantJudged",), constants=self.constants)
         while left:
             heard = _Heard()
             text = module_text(self.definitions, self.mutants, left, block, self.members, more=self.more)
@@ -356,9 +352,7 @@ def _left(mutants: Sequence[SpecMutant], found: Mapping[int, Noticed]) -> list[i
 
 def _same_as_itself(found: Mapping[int, Noticed]) -> None:
     if 0 in found:
-        raise UnexpectedOutput(
-            f"{ROOT}: what is written from the specification's tree differs from it: {found[0].by}"
-        )
+        raise UnexpectedOutput(f"{ROOT}: what is written from the specification's tree differs from it: {found[0].by}")
 
 
 def _rest(block: Block) -> Iterator[Block]:

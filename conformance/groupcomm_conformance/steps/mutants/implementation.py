@@ -249,7 +249,6 @@ def _difference(before: str, after: str) -> tuple[str, str]:
     """The lines that went, and the lines that came instead, each side joined to one line of text."""
     lines = [*difflib.ndiff(before.splitlines(), after.splitlines())]
     went, came = (
-        " ".join(line[2:].strip() for line in lines if line.startswith(mark)) or "nothing"
-        for mark in ("- ", "+ ")
+        " ".join(line[2:].strip() for line in lines if line.startswith(mark)) or "nothing" for mark in ("- ", "+ ")
     )
     return went, came

@@ -21,15 +21,12 @@ from groupcomm_conformance.tla.values import Value, identical
 __all__ = ["Known", "dispatched", "places", "reached", "unheard"]
 
 _STANDARD: Final = frozenset({"Naturals", "Integers", "Sequences", "FiniteSets", "TLC", "Bags", "Reals"})
-_NO_PLACE: Final = frozenset(
-    {"$Pair", "$Seq", "$RcdSelect", "$RcdConstructor"} | {"=", "/=", r"\in", r"\notin"}
-)
+_NO_PLACE: Final = frozenset({"$Pair", "$Seq", "$RcdSelect", "$RcdConstructor"} | {"=", "/=", r"\in", r"\notin"})
 """Forms whose strings are names of fields, or are changed with the comparison that they are in."""
 
 
 def reached(
-    definitions: Definitions,
-    inside: Callable[[Expression], Iterator[Expression]] = children,
+    definitions: Definitions, inside: Callable[[Expression], Iterator[Expression]] = children
 ) -> list[Definition]:
     """The operators of the project's own modules that `Step` and `Start` use, each after those it uses.
 
@@ -102,9 +99,7 @@ def names_in(node: Expression, inside: Callable[[Expression], Iterator[Expressio
 class Known:
     """The value of an expression of constants alone, where they have these values; None: not known."""
 
-    def __init__(
-        self, definitions: Definitions, constants: Mapping[str, Value], events: Collection[str]
-    ) -> None:
+    def __init__(self, definitions: Definitions, constants: Mapping[str, Value], events: Collection[str]) -> None:
         self._constants = constants
         self._events = events
         self._bodies: dict[int, Expression] = {}
@@ -238,8 +233,7 @@ def _type_asked(node: Expression) -> tuple[int, str] | None:
     """Of `e.type = "Came"`, where e is a parameter: its number, and the type."""
     match node:
         case Apply(
-            Name("="),
-            (Apply(Name("$RcdSelect"), (Apply(Name(_, "parameter", number)), Text("type"))), Text(event)),
+            Name("="), (Apply(Name("$RcdSelect"), (Apply(Name(_, "parameter", number)), Text("type"))), Text(event))
         ):
             return number, event
         case _:

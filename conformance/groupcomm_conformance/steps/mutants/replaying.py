@@ -50,11 +50,7 @@ def mutated(protocol: Protocol, mutant: Mutant) -> Iterator[AnyCore]:
     makes = module is not protocol.module
     if not owner:
         with _put(module, name, namespace[name]) if makes else nullcontext():
-            yield (
-                _made(protocol)
-                if makes
-                else SimpleNamespace(step=namespace["step"], start=namespace["start"])
-            )
+            yield (_made(protocol) if makes else SimpleNamespace(step=namespace["step"], start=namespace["start"]))
         return
     cls = namespace[owner]
     original = inspect.getattr_static(cls, name)
@@ -98,9 +94,7 @@ def _compiled(body: Sequence[ast.stmt], module: ModuleType) -> Any:  # noqa: ANN
 class Judge:
     """Holds mutants of a protocol against the tables of its models, by model name."""
 
-    def __init__(
-        self, protocol: Protocol, tables: Mapping[str, tuple[StepTable, Mapping[str, Value]]]
-    ) -> None:
+    def __init__(self, protocol: Protocol, tables: Mapping[str, tuple[StepTable, Mapping[str, Value]]]) -> None:
         """Prepare `tables`, each with the constants of its model."""
         self.protocol = protocol
         self._rows = {name: Rows(protocol, table, values) for name, (table, values) in tables.items()}
@@ -144,9 +138,7 @@ def _order(table: StepTable) -> Sequence[int]:
 _judge: Judge | None = None
 
 
-def _prepare(
-    root: Path, name: str, folder: Path, tables: Mapping[str, tuple[str, Mapping[str, Value]]]
-) -> None:
+def _prepare(root: Path, name: str, folder: Path, tables: Mapping[str, tuple[str, Mapping[str, Value]]]) -> None:
     """Make the judge of a process of its own, from the cache."""
     global _judge  # noqa: PLW0603 - that is how a process pool keeps what is expensive to make
     cache = Tables(folder)
@@ -169,9 +161,6 @@ def verdicts(
     """Say of each mutant what kills it, "" for nothing, with this many processes."""
     values = {name: (each.key, each.constants) for name, each in tables.items()}
     with ProcessPoolExecutor(
-        processes,
-        multiprocessing.get_context("spawn"),
-        _prepare,
-        (root, protocol, Tables.of(root).folder, values),
+        processes, multiprocessing.get_context("spawn"), _prepare, (root, protocol, Tables.of(root).folder, values)
     ) as pool:
         return list(pool.map(_judged, made, chunksize=4))

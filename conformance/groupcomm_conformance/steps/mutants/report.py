@@ -30,9 +30,7 @@ class Fate:
     beyond: bool = False
 
 
-def told(
-    protocol: str, models: list[str], fates: Sequence[Fate], reasons: Reasons, seconds: float
-) -> dict[str, Any]:
+def told(protocol: str, models: list[str], fates: Sequence[Fate], reasons: Reasons, seconds: float) -> dict[str, Any]:
     """Give the report on mutants of an implementation as plain values."""
     survivors = [fate.mutant for fate in fates if not fate.by]
     kinds = _kinds([mutant.name for mutant in survivors], reasons)
@@ -123,9 +121,7 @@ def _reason_lines(survivor: Mapping[str, str]) -> Iterator[str]:
 
 def spec_told(judged: Judged, reasons: Reasons, seconds: float) -> dict[str, Any]:
     """Give the report on mutants of a specification as plain values."""
-    survivors = [
-        mutant for mutant, found in zip(judged.mutants, judged.noticed, strict=True) if found is None
-    ]
+    survivors = [mutant for mutant, found in zip(judged.mutants, judged.noticed, strict=True) if found is None]
     kinds = _kinds([mutant.name for mutant in survivors], reasons)
     noticed = len(judged.mutants) - len(survivors)
     real = len(judged.mutants) - kinds.count("equivalent")
@@ -147,12 +143,7 @@ def spec_told(judged: Judged, reasons: Reasons, seconds: float) -> dict[str, Any
         **_counts(kinds),
         "score": round(100 * score, 2),
         "survivors": [
-            {
-                "name": mutant.name,
-                "module": mutant.module,
-                "line": mutant.line,
-                **_why(mutant.name, reasons),
-            }
+            {"name": mutant.name, "module": mutant.module, "line": mutant.line, **_why(mutant.name, reasons)}
             for mutant in survivors
         ],
         "unheard": {event: reasons.unheard.get(event, "") for event in judged.unheard},

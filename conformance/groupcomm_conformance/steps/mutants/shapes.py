@@ -37,12 +37,7 @@ class Shapes:
                             types[str(key)].add(_type(item))
                 case _:
                     pass
-        return cls(
-            {
-                names: {key: frozenset(types) for key, types in fields.items()}
-                for names, fields in found.items()
-            }
-        )
+        return cls({names: {key: frozenset(types) for key, types in fields.items()} for names, fields in found.items()})
 
     def alike(self, name: str, beside: frozenset[str]) -> list[str]:
         """Other fields of the type of `name`, in the records that have it and those `beside` it."""
@@ -57,9 +52,7 @@ class Shapes:
 
     def inside(self, name: str) -> list[str]:
         """The fields of the records that a field `name` holds."""
-        types = {
-            kind for fields in self.records.values() for kind in fields.get(name, ()) if kind.startswith("[")
-        }
+        types = {kind for fields in self.records.values() for kind in fields.get(name, ()) if kind.startswith("[")}
         return sorted(types.pop()[1:-1].split()) if len(types) == 1 else []
 
 

@@ -72,9 +72,7 @@ def mutants(
     }
     maker = Maker(shapes, known, outcomes, {name: names for name, names in exchangeable.items() if names})
     found: list[SpecMutant] = []
-    for definition in sorted(
-        all_reached, key=lambda each: (each.module != definitions.module, each.module, each.line)
-    ):
+    for definition in sorted(all_reached, key=lambda each: (each.module != definitions.module, each.module, each.line)):
         if definition.name.text in outcomes:
             continue  # every use of it is changed
         state = definition.parameters[0] if len(definition.parameters) == 2 else None  # noqa: PLR2004

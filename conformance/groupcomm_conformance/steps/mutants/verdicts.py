@@ -65,9 +65,7 @@ def judge(
     """
     module = _module(manifest)
     definitions = read_tree(manifest.folders, module)
-    sides = {
-        name: given(definitions, manifest.cfg(manifest.model(name)), manifest.file, name) for name in tables
-    }
+    sides = {name: given(definitions, manifest.cfg(manifest.model(name)), manifest.file, name) for name in tables}
     steps = {name: each.table for name, each in tables.items()}
     types = {event.get("type", "") for table in steps.values() for event in table.events}
     events = {name for name in types if isinstance(name, str)}
