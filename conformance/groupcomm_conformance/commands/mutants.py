@@ -252,11 +252,11 @@ class _Campaign:
     def judge(self, root: Path, made: Sequence[Mutant], tables: Mapping[str, ModelTable]) -> list[str]:
         """Say of each mutant of the implementation what kills it, "" for nothing."""
         campaigns.require()
-        from groupcomm_spark.campaigns import mutating  # noqa: PLC0415 - Spark is for campaigns alone
+        from groupcomm_spark import mutants as tasks_of  # noqa: PLC0415 - Spark is for campaigns alone
 
-        context = mutating.Implementation(self.protocol, _judged_by(tables))
-        identity = mutating.identity(self.protocol, tables)
-        prepared = (mutating.judges, context)
+        context = tasks_of.Implementation(self.protocol, _judged_by(tables))
+        identity = tasks_of.identity(self.protocol, tables)
+        prepared = (tasks_of.judges, context)
         rows = self._run(root, identity, prepared, {mutant.name: mutant for mutant in made}, _TOGETHER)
         return [rows[mutant.name]["by"] for mutant in made]
 
@@ -274,15 +274,16 @@ class _Campaign:
     ) -> list[Noticed | None]:
         """Give for each mutant of the specification what notices it; see `confronting.confront`."""
         campaigns.require()
-        from groupcomm_spark.campaigns import mutating, shipping  # noqa: PLC0415 - as above
+        from groupcomm_spark import mutants as tasks_of  # noqa: PLC0415 - as above
+        from groupcomm_spark import shipping  # noqa: PLC0415 - as above
 
         places = tuple(str(folder.relative_to(root)) for folder in folders)
-        context = mutating.Confronting(places, definitions, made, steps, constants)
+        context = tasks_of.Confronting(places, definitions, made, steps, constants)
         modules = sorted(file.read_text(encoding="utf-8") for each in folders for file in each.glob("*.tla"))
-        identity = mutating.identity(self.protocol, tables, spec=shipping.digest(modules))
+        identity = tasks_of.identity(self.protocol, tables, spec=shipping.digest(modules))
         indexes = {mutant.name: index for index, mutant in enumerate(made)}
-        rows = self._run(root, identity, (mutating.confronts, context), indexes, _TOGETHER_IN_TLC)
-        return [mutating.noticed_of(rows[mutant.name]) for mutant in made]
+        rows = self._run(root, identity, (tasks_of.confronts, context), indexes, _TOGETHER_IN_TLC)
+        return [tasks_of.noticed_of(rows[mutant.name]) for mutant in made]
 
     def _run(
         self,
@@ -293,9 +294,9 @@ class _Campaign:
         most: int,
     ) -> dict[Any, dict[str, Any]]:
         """Run tasks, by their mutants' names, and give their rows by these."""
-        from groupcomm_spark.campaigns import schemas  # noqa: PLC0415 - as above
-        from groupcomm_spark.campaigns.running import Campaign  # noqa: PLC0415
-        from groupcomm_spark.campaigns.shipping import folder_of  # noqa: PLC0415
+        from groupcomm_spark import schemas  # noqa: PLC0415 - as above
+        from groupcomm_spark.running import Campaign  # noqa: PLC0415
+        from groupcomm_spark.shipping import folder_of  # noqa: PLC0415
 
         campaign = Campaign(*prepared, files=folder_of(root / "spec", "spec"), most=most)
         name = str(identity["command"]).replace(" --", "-").replace(" ", "-")

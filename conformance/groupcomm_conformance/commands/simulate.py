@@ -20,7 +20,7 @@ from .exits import ExitCode
 from .options import AsJson, Master, TableFolder, Unicode, count, one_of, whole
 
 if TYPE_CHECKING:
-    from groupcomm_spark.campaigns.table import Row
+    from groupcomm_spark.table import Row
 
 __all__ = ["command", "setup_of"]
 
@@ -116,8 +116,8 @@ def _campaign(
 ) -> tuple[Outcome, list[Found], campaigns.Told]:
     """Run seeds on Spark; give what all groups did, the violations by their seeds, and how it went."""
     campaigns.require()
-    from groupcomm_spark.campaigns import schemas, seeds  # noqa: PLC0415 - Spark is for campaigns alone
-    from groupcomm_spark.campaigns.running import Campaign  # noqa: PLC0415
+    from groupcomm_spark import schemas, seeds  # noqa: PLC0415 - Spark is for campaigns alone
+    from groupcomm_spark.running import Campaign  # noqa: PLC0415
 
     asked = seeds.seeds(seed, events)
     unit = campaigns.Unit("events", lambda row: int(row["events"]), PART, "violations", _told)
