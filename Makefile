@@ -79,7 +79,7 @@ random: need-java $(STAMP) ## give each core EVENTS random events, and the speci
 	@for protocol in $(PROTOCOL); do $(BIN)/groupcomm conform $$protocol --random $(EVENTS) --seed $(SEED) || exit; done
 
 malformed: $(STAMP) ## give simulated stacks EVENTS malformed messages
-	@$(BIN)/python -m groupcomm_conformance.beyond.malformed $(EVENTS) $(SEED)
+	@$(BIN)/python -m groupcomm_conformance.random_events.malformed $(EVENTS) $(SEED)
 
 strangers: $(STAMP) ## give a member of the runtime EVENTS hostile messages with the right seal, and a tenth as many incarnations
 	@$(BIN)/python -m groupcomm_field.strangers $(EVENTS) $(SEED)

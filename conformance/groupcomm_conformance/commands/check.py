@@ -38,7 +38,7 @@ from groupcomm_conformance.models.plan import plan_of
 from groupcomm_conformance.models.selecting import chosen, manifests_of
 from groupcomm_conformance.protocols.stepping import repair
 from groupcomm_conformance.tla.values import to_json
-from groupcomm_conformance.why.instead import instead
+from groupcomm_conformance.why.repaired_step import instead
 from groupcomm_conformance.why.why import Reasons, why
 
 from . import campaigns, console

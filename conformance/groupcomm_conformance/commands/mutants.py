@@ -11,14 +11,14 @@ from typing import Annotated, Any
 import typer
 from attrs import define
 
-from groupcomm_conformance.beyond import claims as weakened
-from groupcomm_conformance.beyond import mutants as beyond
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
 from groupcomm_conformance.ports import killing
 from groupcomm_conformance.ports.minimal import chosen as few
 from groupcomm_conformance.ports.release import protocol_files
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
+from groupcomm_conformance.random_events import claims as weakened
+from groupcomm_conformance.random_events import mutants_by_events as by_events
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable, conforming, tables_of
 from groupcomm_conformance.steps.mutants.confronting import Noticed
@@ -54,7 +54,7 @@ def command(
             parser=whole(0, 10**9),
             metavar="N",
             help="Random steps beyond the bounds of the models, for each mutant that no table detects. "
-            f"Default: {beyond.STEPS:,}.",
+            f"Default: {by_events.STEPS:,}.",
         ),
     ] = None,
     rows: Annotated[
@@ -101,7 +101,7 @@ def command(
         typer.echo(_keep_rows(protocol, spec=spec, workers=workers))
         return
     campaign = None if master is None and table is None else _Campaign(protocol, master, table)
-    steps = beyond.STEPS if random is None else random
+    steps = by_events.STEPS if random is None else random
     judged = _of_specification if spec else _of_implementation
     found = judged(protocol, steps, workers, campaign)
     if campaign is not None and campaign.told is not None:
@@ -154,7 +154,7 @@ def _of_specification(protocol: str, steps: int, workers: int | None, campaign: 
         judged = judge(manifest, tables, cache=Tables.of(root).folder, workers=workers)
     else:
         judged = judge(manifest, tables, confronting=partial(campaign.confront, root, tables))
-    judged = beyond.noticed_of(manifest, implementation, judged, steps, tables=_bare(tables) if steps else {})
+    judged = by_events.noticed_of(manifest, implementation, judged, steps, tables=_bare(tables) if steps else {})
     return report.spec_told(judged, reasons, time.monotonic() - began)
 
 
@@ -209,7 +209,7 @@ def _of_implementation(protocol: str, steps: int, workers: int | None, campaign:
     else:
         found = verdicts(root, protocol, made, tables, count)
     left = [mutant for mutant, by in zip(made, found, strict=True) if not by]
-    random = beyond.noticed_in(
+    random = by_events.noticed_in(
         implementation, constants_of(manifest.cfgs["safety"]), left, steps, tables=_bare(tables) if steps else {}
     )
     fates = [

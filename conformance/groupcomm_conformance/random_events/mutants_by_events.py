@@ -36,8 +36,8 @@ from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.values import Fn, Value, function, show
 from groupcomm_conformance.tlc.errors import UnexpectedOutput
 
-from .drawing import LENGTH, Domain, Drawn, distorted, kinds, made_up, parts, taken, walk
-from .judging import Beside
+from .against_step import Beside
+from .drawn import LENGTH, Domain, Drawn, distorted, kinds, made_up, parts, taken, walk
 
 __all__ = ["STEPS", "noticed_in", "noticed_of"]
 
