@@ -11,7 +11,7 @@ import typer
 from attrs import evolve
 
 from groupcomm.stack import StackError
-from groupcomm_conformance.drawing.charts import drawn
+from groupcomm_conformance.charts.schedule import drawn
 from groupcomm_simulator.running import PART, Found, Outcome, claims_of, shrink, simulate
 from groupcomm_simulator.setup import FAULTS, WEAKER, WHOLE, Faults, Setup, giver, stack_of
 

@@ -1,6 +1,6 @@
 """Mutants that no table of local steps detects, and random steps far beyond the models.
 
-Random walks of the core (`drawing`) give states that no table has, and messages that no correct peer sends.
+Random walks of the core (`charts`) give states that no table has, and messages that no correct peer sends.
 A few walks make a block: each of their states meets each of their events, with each message distorted and
 other events made up, on the original and on the mutant. Of a specification TLC evaluates both. A mutant that
 differs is noticed, as `conform --random` would notice it; so an explanation why it is equivalent is wrong.
