@@ -1,4 +1,4 @@
-"""What can go wrong on Spark besides bad input; nothing here needs it."""
+"""The failures of Spark, apart from bad input; nothing here needs the package."""
 
 # ruff: noqa: N818 - an error is named after what happened
 
