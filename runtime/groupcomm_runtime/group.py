@@ -147,9 +147,9 @@ class Group:
         """The log of the operator has it since the events were less than half of the room."""
         self._can_send = asyncio.Event()
         self._window = asyncio.Semaphore(_WINDOW)
-        self._sent: list[tuple[bytes, asyncio.Future[None]]] = []
+        self._sent: list[tuple[bytes, asyncio.Future[bool]]] = []
         """In this loop turn: they are multicast together."""
-        self._on_their_way: deque[tuple[int, list[asyncio.Future[None]]]] = deque()
+        self._on_their_way: deque[tuple[int, list[asyncio.Future[bool]]]] = deque()
         """Of each own multicast that did not come back yet, its number and who waits for it."""
         self._members: tuple[Address, ...] = ()
         self._view: ViewId | None = None
@@ -206,6 +206,16 @@ class Group:
         return self._members
 
     @property
+    def leader(self) -> Address | None:
+        """The most senior member of the present view: the same one at all its members. None before the first view."""
+        return self._members[0] if self._members else None
+
+    @property
+    def majority(self) -> bool:
+        """True with `join(majority=True)`: of the parts of a group one delivers."""
+        return self._settings.majority
+
+    @property
     def view(self) -> ViewId | None:
         """The identifier of the present view, None before the first one."""
         return self._view
@@ -244,9 +254,10 @@ class Group:
             {**now, "primary": self.primary, "counts": self.counts, "tables": self.tables}
         ).decode()
 
-    async def send(self, data: bytes) -> None:
+    async def send(self, data: bytes) -> bool:
         """Send to all; return when it is delivered here, in its place in the order.
 
+        True: it is among the events. False: it is in the state of other members that came (`join(state=)`).
         Raises NotDelivered where this incarnation ends first: other members may deliver it then, or not. With
         `majority` a member in a minority waits here until it is with a majority again.
         A caller that stops waiting, as by a time limit, knows as little: what is on its way stays so, and has
@@ -263,24 +274,23 @@ class Group:
                 f"a message of {len(data)} bytes, and the largest has {LARGEST_MESSAGE}: send it in parts"
             )
         if asyncio.current_task() is not self._taker:
-            await self._sends(data)
-            return
+            return await self._sends(data)
         if self.full:
             raise EventsWaitError(self._waits_for_itself("send"))
         try:
             async with asyncio.timeout(None) as self._taker_waits:
-                await self._sends(data)
+                return await self._sends(data)
         except TimeoutError:
             raise EventsWaitError(self._waits_for_itself("send")) from None
         finally:
             self._taker_waits = None
 
-    async def _sends(self, data: bytes) -> None:
+    async def _sends(self, data: bytes) -> bool:
         back = await self._may_send()
         if not self._sent:
             self._loop.call_soon(self._multicast_together)
         self._sent.append((data, back))
-        await asyncio.shield(back)  # where this wait is cancelled, the message is still on its way
+        return await asyncio.shield(back)  # where this wait is cancelled, the message is still on its way
 
     def _waits_for_itself(self, what: str) -> str:
         return (
@@ -338,7 +348,7 @@ class Group:
         if self._declares and self._member.may_declare:
             self._member.declares()
 
-    async def _may_send(self) -> asyncio.Future[None]:
+    async def _may_send(self) -> asyncio.Future[bool]:
         """Wait for a place in the window. Gives the future by which that message comes back.
 
         The place belongs to the message, and not to its caller, who may wait no more.
@@ -352,7 +362,7 @@ class Group:
         except BaseException:
             self._window.release()
             raise
-        back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        back: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         back.add_done_callback(lambda _: self._window.release())
         return back
 
@@ -360,7 +370,7 @@ class Group:
         """Multicast what was sent in this loop turn: as many messages at once as four datagrams hold."""
         sent, self._sent = self._sent, []
         together: list[bytes] = []
-        waiting: list[asyncio.Future[None]] = []
+        waiting: list[asyncio.Future[bool]] = []
         size = 0
         for data, back in sent:
             size += len(data) + 5
@@ -372,7 +382,7 @@ class Group:
         if together:
             self._multicast(together, waiting)
 
-    def _multicast(self, messages: list[bytes], waiting: list[asyncio.Future[None]]) -> None:
+    def _multicast(self, messages: list[bytes], waiting: list[asyncio.Future[bool]]) -> None:
         self._numbers += 1
         self._on_their_way.append((self._numbers, waiting))
         self._member.multicast(of_application(self._numbers, *messages))
@@ -439,14 +449,14 @@ class Group:
         number, messages = numbered(data)
         self._happen(Message(sender, each) for each in messages)
         if sender == self._member.me:
-            self._are_back(number)
+            self._are_back(number, among_events=True)
 
-    def _are_back(self, number: int) -> None:
+    def _are_back(self, number: int, *, among_events: bool) -> None:
         """The own multicasts up to a number were delivered, or are in the state that came."""
         while self._on_their_way and self._on_their_way[0][0] <= number:
             for back in self._on_their_way.popleft()[1]:
                 if not back.done():
-                    back.set_result(None)
+                    back.set_result(among_events)
 
     def transfers(self, event: object) -> None:
         transfer = self._transfer
@@ -466,7 +476,7 @@ class Group:
                 self._coming += 1
                 self._happen([_Took(transfer.came())])
             case state_transfer.OwnIsInState(number):
-                self._are_back(number)
+                self._are_back(number, among_events=False)
             case state_transfer.StateDropped():
                 self._happen([StateDropped()])
             case state_transfer.NoState():

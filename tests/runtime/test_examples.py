@@ -12,6 +12,7 @@ import pytest
 
 import groupcomm_runtime
 from groupcomm_runtime import BadInputError, Group, Message
+from groupcomm_runtime.replicated import share
 from tests.runtime.conversing import FAST, KEY, run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -119,21 +120,25 @@ def test_a_program_without_asyncio_is_a_member(tmp_path: Path) -> None:
 def test_a_dictionary_has_the_same_entries_everywhere_and_those_of_before_at_a_member_that_comes(
     tmp_path: Path,
 ) -> None:
-    replicated = example("dictionary").replicated
+    dictionary = example("dictionary").Dictionary
 
     async def test() -> None:
         joins = {"key": KEY, "folder": tmp_path, "settings": FAST}
-        async with replicated("d", name="a", **joins) as a:
+        async with share("d", dictionary(), name="a", **joins) as a:
             await asyncio.gather(a.put("colour", "green"), a.put("large", "x" * 50_000))
             for number in range(4):
                 await a.put(f"large{number}", "y" * 50_000)
-            async with replicated("d", name="b", **joins) as b, replicated("d", name="c", **joins) as c:
-                assert "green" == b["colour"] == c["colour"]
-                assert len(a) == len(b) == len(c) == 6
+            async with (
+                share("d", dictionary(), name="b", **joins) as b,
+                share("d", dictionary(), name="c", **joins) as c,
+            ):
+                assert "green" == b.entries["colour"] == c.entries["colour"]
+                assert 6 == len(a.entries) == len(b.entries) == len(c.entries)
                 await asyncio.gather(*(each.add(1, "count") for each in (a, b, c) for _ in range(20)))
                 await asyncio.gather(*(each.put(f"{number}", None) for number, each in enumerate((a, b, c))))
-                assert 60 == a["count"] == b["count"] == c["count"]
-                assert a.get() == b.get() == c.get()
+                for each in (a, b, c):
+                    await each.until(lambda one=each: one.entries["count"] == 60 and len(one.entries) == 7)
+                assert a.entries == b.entries == c.entries
 
     run(test())
 
