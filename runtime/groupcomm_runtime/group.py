@@ -196,6 +196,11 @@ class Group:
     # Used by an application
 
     @property
+    def name(self) -> str:
+        """The name of the group."""
+        return self._name
+
+    @property
     def address(self) -> Address:
         """The own address, of this incarnation."""
         return self._member.me
@@ -247,9 +252,9 @@ class Group:
 
     @property
     def metrics(self) -> str:
-        """Address, view, `counts` and `tables` as a line of JSON."""
+        """Address, view, version, `counts` and `tables` as a line of JSON."""
         view = None if self._view is None else (self._view.counter, self._view.creator)
-        now = {"group": self._name, "address": self.address, "view": view, "members": self._members}
+        now = {"group": self._name, "version": VERSION, "address": self.address, "view": view, "members": self._members}
         return msgspec.json.encode(
             {**now, "primary": self.primary, "counts": self.counts, "tables": self.tables}
         ).decode()
