@@ -157,7 +157,7 @@ LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --gen
 
 # Digests are of all files of a version: wheels for other systems and other Pythons, and its sources. What base has is in no other.
 locks: ## renew locks/: the newest versions that pyproject.toml allows, and their digests (needs uv)
-	@printf '%s\n' '-e .[dev,runtime]' '-e conformance' hatchling editables setuptools wheel | $(LOCK) - -o locks/base.txt
+	@printf '%s\n' '-e .[dev,runtime,encryption]' '-e conformance' hatchling editables setuptools wheel | $(LOCK) - -o locks/base.txt
 	@rest=$$(sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' locks/base.txt); \
 	for extra in conformance[pipeline] conformance[prove] .[bench]; do name=$${extra#*[}; \
 	  printf -- '-e %s\n' . "$$extra" | $(LOCK) - $$rest -c locks/base.txt -o locks/$${name%]}.txt || exit; done

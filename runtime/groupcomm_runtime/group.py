@@ -594,7 +594,9 @@ class Group:
         if version != VERSION:
             key = "" if certain else ", or another key"
             return f"version {version}{key}, and this is {VERSION}: use one release"
-        return "another majority= or state=: give the same" if certain else "another key: give the same key="
+        return (
+            "another majority=, state= or encrypted=: give the same" if certain else "another key: give the same key="
+        )
 
     # Coming and going
 
@@ -701,9 +703,14 @@ async def join(
     chosen.check()
     try:
         secret = await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key
-        seal = Seal(secret, group, "\0majority" * chosen.majority + "\0state" * (state is not None))
+        option = "\0majority" * chosen.majority + "\0state" * (state is not None)
+        seal = Seal(secret, group, option, encrypted=chosen.encrypted)
         address(name)
         refuse_name(name)
+    except ModuleNotFoundError as error:
+        raise BadInputError(
+            f"encrypted=True needs the package {error.name}: pip install 'groupcomm[runtime,encryption]'"
+        ) from None
     except ValueError as error:
         raise BadInputError(str(error)) from None
     if transport is not None and chosen.transport != "udp":

@@ -24,7 +24,8 @@ class Settings:
     of messages that wait for the application; with more, this member takes none. `majority`: as that of
     `join`. `transport`: `udp` or `tcp`, the same for all members. `largest_state`: the bytes of a state that
     a member gives or takes. A joiner keeps them until it is whole. `held`: the multicasts that wait for a
-    state. With more, the member takes none until the state is there.
+    state. With more, the member takes none until the state is there. `encrypted`: nobody without the key reads
+    a message on its way; the same for all members. It needs the extra `encryption`.
     """
 
     heartbeat: float = 0.2
@@ -37,6 +38,7 @@ class Settings:
     transport: str = "udp"
     largest_state: int = 1 << 30
     held: int = 10_000
+    encrypted: bool = False
 
     def check(self) -> None:
         """Raise BadInputError where these times and sizes do not fit together.
