@@ -295,7 +295,7 @@ class Group:
         if not self._sent:
             self._loop.call_soon(self._multicast_together)
         self._sent.append((data, back))
-        return await asyncio.shield(back)  # where this wait is cancelled, the message is still on its way
+        return await back  # where this wait is cancelled, the message is still on its way
 
     def _waits_for_itself(self, what: str) -> str:
         return (
@@ -367,9 +367,7 @@ class Group:
         except BaseException:
             self._window.release()
             raise
-        back: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        back.add_done_callback(lambda _: self._window.release())
-        return back
+        return self._loop.create_future()
 
     def _multicast_together(self) -> None:
         """Multicast what was sent in this loop turn: as many messages at once as four datagrams hold."""
@@ -460,6 +458,7 @@ class Group:
         """The own multicasts up to a number were delivered, or are in the state that came."""
         while self._on_their_way and self._on_their_way[0][0] <= number:
             for back in self._on_their_way.popleft()[1]:
+                self._window.release()
                 if not back.done():
                     back.set_result(among_events)
 
@@ -530,6 +529,7 @@ class Group:
         )
         waiting = [back for _, backs in self._on_their_way for back in backs]
         for back in [*waiting, *(back for _, back in self._sent)]:
+            self._window.release()
             if not back.done():
                 back.set_exception(NotDelivered(f"{self._member.me} has ended before its message came back"))
                 back.exception()  # the caller that waits gets it; no other part need hear of it

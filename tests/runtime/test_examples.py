@@ -92,18 +92,37 @@ def test_the_leader_of_the_quick_start_is_the_senior_member_and_leaves_at_sigter
     run(test())
 
 
+def test_the_votes_of_the_quick_start_are_the_same_at_all_members(tmp_path: Path) -> None:
+    saved("docs/quick-start.md", tmp_path, "votes.py")
+
+    async def test() -> None:
+        async with AsyncExitStack() as stack:
+            alice = await started(stack, tmp_path, "votes.py", "alice", "tea")
+            assert "1" == await says(alice)
+            bob = await started(stack, tmp_path, "votes.py", "bob", "tea")
+            assert "2" == await says(bob)
+            carol = await started(stack, tmp_path, "votes.py", "carol", "milk")
+            assert "1" == await says(carol)
+            votes = "{'tea': 2, 'milk': 1}"
+            assert f"leads {votes}" == await says(alice)
+            for each in (bob, carol):
+                assert await says(each) in {f"leads {votes}", f"follows {votes}"}  # the others may have left
+            assert 0 == await alice.wait() == await bob.wait() == await carol.wait()
+
+    run(test())
+
+
 def test_the_lock_of_the_quick_start_goes_to_the_next_member_when_its_holder_is_killed(tmp_path: Path) -> None:
     saved("docs/quick-start.md", tmp_path, "lock.py")
 
     async def test() -> None:
         async with AsyncExitStack() as stack:
             alice = await started(stack, tmp_path, "lock.py", "alice")
-            assert ["wait:", "wait: alice", "has it"] == [await says(alice) for _ in range(3)]
+            assert ["waits", "has it, turn 1"] == [await says(alice), await says(alice)]
             bob = await started(stack, tmp_path, "lock.py", "bob")
-            while "wait: alice bob" != (line := await says(bob)):
-                assert line in {"wait:", "wait: alice"}
+            assert "waits" == await says(bob)
             alice.kill()
-            assert ["wait: bob", "has it"] == [await says(bob), await says(bob)]
+            assert "has it, turn 2" == await says(bob)
             assert 0 == await bob.wait()
 
     run(test())
@@ -118,13 +137,13 @@ def test_the_operated_program_says_how_it_is(tmp_path: Path) -> None:
 
     async def test() -> None:
         async with AsyncExitStack() as stack:
-            alice = await started(stack, tmp_path, "operated.py", "alice", f"{port}")
+            alice = await started(stack, tmp_path, "operated.py", "alice", f"127.0.0.1:{port}")
             assert (await says(alice)).startswith("NewView(")
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(b"GET / HTTP/1.0\r\n\r\n")
             head, _, body = (await reader.read()).partition(b"\r\n\r\n")
             writer.close()
-            assert b"HTTP/1.0 200 OK" == head.splitlines()[0]
+            assert b"HTTP/1.1 200 OK" == head.splitlines()[0]
             assert ["alice"] == [each.partition("#")[0] for each in json.loads(body)["members"]]
             alice.terminate()
             _, log = await alice.communicate()
