@@ -66,7 +66,8 @@ def test_callers_that_try_again_in_a_minority_are_bounded_and_a_receiver_drops_d
                     tries += 1
                     try:
                         async with asyncio.timeout(limit):
-                            return await b.send(job)
+                            await b.send(job)
+                            return
                     except TimeoutError:
                         pass  # it may yet be delivered: the same job, again
 
@@ -152,7 +153,7 @@ def test_a_join_that_is_cancelled_at_any_point_and_once_more_leaves_nothing(
             async def cancelled(*plan: str) -> list[str]:
                 """The points that follow the plan."""
                 before = held()
-                sends: list[asyncio.Task[None]] = []
+                sends: list[asyncio.Task[bool]] = []
                 joining = join("demo", name="b", key=KEY, log=log, settings=settings, **found)
 
                 async def whole() -> None:
