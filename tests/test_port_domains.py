@@ -27,6 +27,9 @@ Narrow = Callable[[tuple[str, ...], Value], Value]
 
 WALKS = 40
 
+WALKED = {**SMALL, "stable": "vote_held_two_rounds"}
+"""The model of each protocol whose constants the members of the walks have: that of STABLE counts bytes."""
+
 
 def numbers(keep: Callable[[int], int], *fields: str) -> Narrow:
     return lambda path, value: (
@@ -110,11 +113,13 @@ COUNTED = {
     ("unicast", "two_messages_lossy", "seqnos_up"): ("delivered", "next", "seqno"),
     ("unicast", "two_messages_lossy", "connections_up"): ("number", "opened"),
     ("flush", "join", "rounds_up"): ("round",),
+    ("flush", "crash", "rounds_up"): ("later",),
     ("flush", "join", "seqnos_up"): ("delivered", "limit", "reports", "sent", "target", "upto"),
     ("gms", "join", "requests_up"): ("asked",),
     ("merge", "two_singletons", "merges_up"): ("begun", "number"),
     ("merge_gms", "two_singletons", "merges_up"): ("begun", "number"),
     ("heartbeat", "misuse", "beats_up"): ("beats", "since"),
+    ("heartbeat", "two_members", "silences_up"): ("gap", "missed"),
     ("state_transfer", "join_of_one", "attempts_up"): ("attempt",),
     ("state_transfer", "join_of_one", "parts_up"): ("credit", "parts"),
     ("state_transfer", "join_of_one", "seqnos_up"): ("seen", "sent"),
@@ -125,6 +130,8 @@ NARROW: dict[str, tuple[str, Narrow]] = {
     **{f"{name} {each} in 32 bits": (name, numbers(signed, each)) for name in WIDE for each in WIDE[name]},
     **{f"{name} {each} in 32 bits": (name, numbers(signed, each)) for name in TIMES for each in TIMES[name]},
     **{f"{name} numbers as doubles": (name, numbers(double, *WIDE[name])) for name in WIDE},
+    "stable size in 32 bits": ("stable", numbers(signed, "size")),
+    "stable received_bytes in 32 bits": ("stable", numbers(signed, "received_bytes")),
     "nakack payload or none": ("nakack", payloads(lambda value: value or "")),
     "nakack payload true is 1": ("nakack", payloads(lambda value: 1 if value is True else value)),
     "nakack payload of digits": ("nakack", payloads(lambda value: 0 if value == "0" else value)),
@@ -177,7 +184,7 @@ class Port:
 @cache
 def steps_of(name: str, domain: Domain) -> tuple[tuple[Any, Drawn], ...]:
     """Steps of walks, each with its configuration."""
-    protocol, constants = PROTOCOLS[name], constants_of(MANIFESTS[name].cfg(MANIFESTS[name].model(SMALL[name])))
+    protocol, constants = PROTOCOLS[name], constants_of(MANIFESTS[name].cfg(MANIFESTS[name].model(WALKED[name])))
     configs = [protocol.config(scaled(protocol, constants, by)) for by in (SCALES if domain is PORTS else (1,))]
     drawn = ((configs[seed % len(configs)], seed) for seed in range(1, WALKS + 1))
     return tuple((config, step) for config, seed in drawn for step in walk(protocol, config, seed, domain=domain).steps)

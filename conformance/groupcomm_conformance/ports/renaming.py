@@ -106,7 +106,10 @@ _NUMBERS: Final = {
     "gms": {"requests": _REQUESTS, "lives": _LIVES},
     "merge": {"merges": _MERGES, "lives": "Decision.lives MergeId.life Merged.lives"},
     "merge_gms": {"requests": _REQUESTS, "merges": _MERGES, "lives": f"{_LIVES} MergeId.life Merged.lives"},
-    "heartbeat": {"beats": "Heard.number Heartbeat.number State.beats State.since"},
+    "heartbeat": {
+        "beats": "Heard.number Heartbeat.number State.beats State.since",
+        "silences": "Heard.gap Heard.missed",
+    },
     "state_transfer": {
         "attempts": "Ask.attempt Cannot.attempt Credit.attempt Gift.attempt MarkState.attempt Part.attempt "
         "PartFailed.attempt PartRead.attempt ReadPart.attempt State.attempt",
