@@ -156,7 +156,7 @@ def test_two_processes_make_the_same_bytes(tmp_path: Path) -> None:
     """Whatever the order of sets, the time zone, the language, the mask of new files."""
     for seed, zone, mask in (("1", "UTC", 0o022), ("2", "Asia/Tokyo", 0o077)):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": "C"}
-        command = [sys.executable, "-c", MAKE, ROOT, tmp_path / seed]
+        command = [sys.executable, "-c", MAKE, str(ROOT), str(tmp_path / seed)]
         subprocess.run(command, env=environment, umask=mask, check=True, capture_output=True)
     one, two = ((tmp_path / seed / "vectors.tar.zst").read_bytes() for seed in ("1", "2"))
     assert hashlib.sha256(one).hexdigest() == hashlib.sha256(two).hexdigest()
@@ -347,7 +347,7 @@ def with_no_json(made: Made) -> None:
     made[RELEASE] = made[RELEASE][:-9]
 
 
-WRONG = {
+WRONG: dict[Callable[[Made], object], str] = {
     other_format: 'expected the format "groupcomm vectors 3", not groupcomm vectors 4',
     without_a_file: "expected stable/spec/Steps.tla, which its list has: download the archive again",
     with_another_byte: "expected stable/values.md with the SHA-256 .*: download the archive again",

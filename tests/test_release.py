@@ -48,7 +48,7 @@ def made() -> Made:
 def folder(made: Made, tmp_path: Path) -> Path:
     """Unpacked, as the folder of a release."""
     for path, data in made.items():
-        (tmp_path / "stable").mkdir(exist_ok=True)
+        (tmp_path / "stable" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "stable" / path).write_bytes(data)
     listed(tmp_path / "stable")
     return tmp_path / "stable"
