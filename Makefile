@@ -134,8 +134,8 @@ mutants: need-java $(STAMP) ## break the specification and the implementation of
 errata: need-java $(STAMP) ## write build/docs/errata from the manifests
 	@$(BIN)/groupcomm errata $(ARGS)
 
-release: need-java $(STAMP) ## write dist/: the vectors of all protocols in one archive, and the wheels
-	@$(BIN)/groupcomm vectors --all --out dist
+release: need-java $(STAMP) ## write dist/: the vectors of all protocols in one archive, and the wheels; SINCE=ARCHIVE is that of the last release
+	@$(BIN)/groupcomm vectors --all --out dist $(if $(SINCE),--since $(SINCE))
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist . ./conformance
 
 pipeline: need-java $(SPARK) ## have the implementation take every transition of PROTOCOL's models, on Spark
