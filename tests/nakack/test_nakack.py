@@ -63,7 +63,11 @@ def test_requests_grow_while_what_they_name_arrives_and_shrink_when_it_is_lost()
     asked = []
     for arrive in (4, 9, 15, 6, 0, 4):  # of what the request before named
         state, effects = nakack.step(CONFIG, state, RequestTimeout())
-        (each,) = effects[0].message.ranges
+        match effects[0]:
+            case Datagram(_, XmitReq(_, _, (Range() as each,))):
+                pass
+            case other:
+                pytest.fail(f"no request: {other}")
         asked.append(each.last - each.first + 1)
         for seqno in range(each.first, each.first + arrive):
             state, _ = nakack.step(CONFIG, state, data(seqno))
