@@ -45,6 +45,7 @@ COMMANDS: Final = {
     "torture": "torture.command",
     "jgroups": "jgroups.command",
     "report": "report.command",
+    "site": "site.command",
     "errata": "documents.write_errata",
     "requirements": "documents.write_requirements",
     "stack": "documents.write_stack",
