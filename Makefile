@@ -99,8 +99,8 @@ test-documented: need-java $(STAMP) ## run the commands that README and the tuto
 test-installed: need-java $(STAMP) ## install the wheels into fresh environments, and check a protocol of a stranger there
 	@$(BIN)/python -m pytest -m installed tests/test_installed.py $(ARGS)
 
-test-itf: need-java $(STAMP) ## have Rust's and Quint's readers read our traces (needs cargo and npm)
-	@$(BIN)/python -m pytest -m itf tests/test_itf.py $(ARGS)
+test-itf: need-java $(STAMP) ## have Rust's and Quint's readers read our traces, and compile a port in TypeScript (needs cargo and npm)
+	@$(BIN)/python -m pytest -m itf tests/test_itf.py tests/test_skeleton.py $(ARGS)
 
 test-pipeline: need-java $(SPARK) ## run the tests of campaigns and of the pipeline, on Spark
 	@$(BIN)/python -m pytest -m pipeline tests/pipeline $(ARGS)

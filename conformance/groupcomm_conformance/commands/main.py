@@ -52,6 +52,7 @@ COMMANDS: Final = {
     "guarantees": "documents.write_guarantees",
     "vectors": "vectors.command",
     "pipeline": "pipeline.command",
+    "port": "port.app",
     "key": "key.app",
 }
 """The commands, and where each is defined: in which module of this room, and by which name."""
