@@ -27,11 +27,13 @@ from attrs import field, frozen
 
 from groupcomm.view import Address
 
+from . import records
 from .codec import LONGEST_TEXT, RefusedError
 from .errors import BadInputError, NameTakenError
 from .forks import keep_from_children
 from .operations import Operations
 from .places import EVERYWHERE, Names, Place, is_place, place_of
+from .records import Record
 
 __all__ = [
     "EVERYWHERE",
@@ -50,6 +52,8 @@ __all__ = [
 _FORBIDDEN: Final = frozenset("#/\\\0")
 _RECORDS: Final = {"udp": ".member", "tcp": ".tcp-member"}
 """Members with different transports do not find each other."""
+_OF_NAME: Final = ".record"
+"""What a name knows of its former incarnations (`Record`). It stays when they are gone."""
 _LARGEST_RECORD: Final = 1_000  # bytes
 _MOST_RECORDS: Final = 500  # of a reading: the loop waits for it
 _LONGEST_NAME: Final = 200  # bytes: a file's name has room for it, a number and a suffix
@@ -94,6 +98,16 @@ class Discovery(Protocol):
 
     def remove(self, members: Iterable[Address]) -> None:
         """Remove the records of members, if they are there."""
+
+    def recall(self) -> Record | None:
+        """The record of the own name, None where there is no disk. Raises BadInputError for a broken one."""
+
+    def remember(self, record: Record) -> None:
+        """Have the record of the own name on the disk. Raises BadInputError."""
+
+    @property
+    def has_records(self) -> bool:
+        """True if another name has a record of a view."""
 
     def end(self) -> None:
         """This process leaves."""
@@ -181,6 +195,14 @@ class Peers:
     def remove(self, members: Iterable[Address]) -> None:
         """A list does not change."""
 
+    def recall(self) -> None:
+        """A list has no disk."""
+
+    def remember(self, record: Record) -> None:
+        """A list has no disk."""
+
+    has_records: bool = False
+
     def end(self) -> None:
         self._names.end()
 
@@ -198,6 +220,7 @@ class Folder:
         refuse_name(name)
         self.bad = 0
         self._folder = own = folder / folder_of(group)
+        self._group, self._name = group, name
         self._aside = own / f".{name}.aside"  # what a killed process of this name left is removed
         self._place: Place | None = None
         self._written: set[Address] = set()
@@ -302,6 +325,26 @@ class Folder:
 
     def _file(self, member: Address) -> Path:
         return self._folder / f"{member}{self._record}"
+
+    def _record_of(self, name: str) -> Path:
+        return self._folder / f"{name}{_OF_NAME}"
+
+    def recall(self) -> Record:
+        return records.read(self._record_of(self._name), self._group, self._name)
+
+    def remember(self, record: Record) -> None:
+        records.write(self._record_of(self._name), record, self._group, self._name)
+
+    @property
+    def has_records(self) -> bool:
+        for file in self._folder.glob(f"*{_OF_NAME}"):
+            name = file.name.removesuffix(_OF_NAME)
+            try:
+                if name != self._name and records.read(file, self._group, name).joined:
+                    return True
+            except BadInputError:  # its owner hears of it: here it is enough that there was one
+                return True
+        return False
 
     def end(self) -> None:
         """Remove what this process has written, if it is there, and give the name back."""

@@ -21,7 +21,15 @@ from groupcomm.view import Address, ViewId, address
 
 from .codec import VERSION
 from .discovery import Discovery, Folder, Peers, Place, place_of, refuse_name
-from .errors import BadInputError, EndedError, EventsWaitError, MessageTooLargeError, NameTakenError, NotDelivered
+from .errors import (
+    BadInputError,
+    EndedError,
+    EventsWaitError,
+    GroupError,
+    MessageTooLargeError,
+    NameTakenError,
+    NotDelivered,
+)
 from .frames import LARGEST_MESSAGE, Seal
 from .keys import derived
 from .layers import configs
@@ -164,7 +172,13 @@ class Group:
 
     def _begin(self) -> Member:
         """Begin an incarnation: its address was never used."""
-        me = address(self._member_name, time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000)
+        record = self._discovery.recall()
+        life = time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000
+        if record is not None:  # a clock may go back
+            record = evolve(record, life=max(life, record.life + 1))
+            life = record.life
+            self._discovery.remember(record)
+        me = address(self._member_name, life)
         self._operations = Operations(self._name, me)
         self._has_state.clear()
         self._numbers = 0
@@ -181,6 +195,8 @@ class Group:
             log=log,
             state=self._state is not None,
             founds=self._founds,
+            record=record,
+            restores=self._settings.majority and record is not None and (record.joined or self._discovery.has_records),
         )
         self._transfer = None
         if self._state is not None:
@@ -216,6 +232,11 @@ class Group:
         return self._view is not None and (not self._settings.majority or self._view == self._formed)
 
     @property
+    def waits_for(self) -> str | None:
+        """Whom this member waits for, as a text, while it is in a minority; None otherwise."""
+        return self._member.waits_for if self._members else None
+
+    @property
     def place(self) -> Place:
         """The host and the port of the own socket."""
         return self._transport.place
@@ -241,7 +262,7 @@ class Group:
         view = None if self._view is None else (self._view.counter, self._view.creator)
         now = {"group": self._name, "address": self.address, "view": view, "members": self._members}
         return msgspec.json.encode(
-            {**now, "primary": self.primary, "counts": self.counts, "tables": self.tables}
+            {**now, "primary": self.primary, "waits for": self.waits_for, "counts": self.counts, "tables": self.tables}
         ).decode()
 
     async def send(self, data: bytes) -> None:
@@ -525,9 +546,13 @@ class Group:
         self._members, self._view, self._formed = (), None, None
         if error is None and not self._leaving:
             self._can_send.clear()
-            self._member = self._begin()
-            self._happen([NewLife(self._member.me)])
-            return
+            try:
+                self._member = self._begin()
+            except GroupError as broken:
+                error = broken
+            else:
+                self._happen([NewLife(self._member.me)])
+                return
         self._error = error
         self._left.set()
         self._arrived.set()

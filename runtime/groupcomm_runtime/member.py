@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, Protocol, cast
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, SilenceReported, Suspected, ViewInstalled
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
-from groupcomm.view import Address, ViewId, name_and_life
+from groupcomm.view import Address, View, ViewId, name_and_life
 
 from .clocks import Clocks, awake_or_not
 from .codec import Codec, RefusedError, pack
@@ -29,6 +29,7 @@ from .doubts import Doubts
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
 from .layers import BEAT, DISCOVER, LAYERS, configs, stack_of, written, written_event
 from .logs import Log
+from .records import Record
 from .settings import Settings
 from .transports import Transport
 
@@ -104,7 +105,8 @@ class Application(Protocol):
 class Member:
     """An incarnation with the address `me`, on a transport. `log`: the file of its steps, if any.
 
-    `state`: its application has a state. `founds`: it may found a group.
+    `state`: its application has a state. `founds`: it may found a group. `record`: that of its name, on the disk,
+    None where there is none. `restores`: it begins with that, and is no first member of a group.
     """
 
     def __init__(
@@ -119,6 +121,8 @@ class Member:
         log: Log | None,
         state: bool = False,
         founds: bool = True,
+        record: Record | None = None,
+        restores: bool = False,
     ) -> None:
         self.me: Final = me
         self.counts: Counter[str] = Counter()
@@ -157,6 +161,10 @@ class Member:
         self._installed = time.monotonic()
         self._hears_until = 0.0
         self._full_since: float | None = None
+        self._record = record
+        if restores:
+            attempts = () if record is None else record.attempts
+            self._take("restored", Raised(sequencer.Restored(attempts)))
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
         self._take("application", Called(PassDown(file_ping.ConnectRequested())))
         self._take("timer", Fired(BEAT))
@@ -239,6 +247,26 @@ class Member:
     def _transfer(self) -> state_transfer.State | None:
         has = "state_transfer" in self._configs
         return self._stack.of(state_transfer, self._state) if has else None
+
+    @property
+    def waits_for(self) -> str | None:
+        """Whom this member waits for, while its view is not formed: None with a majority, and without the option."""
+        mine = self._ordering
+        if not self._settings.majority or not mine.joined or mine.formed:
+            return None
+        if not mine.attempts:
+            return "waits for the primary: no formed view is known here"
+        here = {name_and_life(each)[0] for each in mine.view.members}
+        last = mine.attempts[0]
+        missing = [each for each in last.members if name_and_life(each)[0] not in here]
+        return (
+            f"waits for the primary: {len(last.members) - len(missing)} of {len(last.members)} of view "
+            f"{last.id.counter}/{last.id.creator} are here, and not {', '.join(missing) or 'all have reported'}"
+        )
+
+    @property
+    def _ordering(self) -> sequencer.State:
+        return self._stack.of(sequencer, self._state)
 
     @property
     def _merging(self) -> merge_gms.State:
@@ -325,8 +353,19 @@ class Member:
                 self._schedule()
             if self._log is not None:
                 self._log.flush()
+            self._remembers(self._ordering.attempts)
             self._send_out()
             self._application.changed()
+
+    def _remembers(self, attempts: tuple[View, ...]) -> None:
+        """Have the record on the disk, where it has changed. It is there before anything goes out."""
+        if self._record is None:
+            return
+        new = evolve(self._record, joined=self._record.joined or self.joined, attempts=attempts)
+        if new != self._record:
+            self._discovery.remember(new)
+            self._record = new
+            self.counts["records"] += 1
 
     @contextmanager
     def _ends_with_errors(self) -> Iterator[None]:
@@ -408,6 +447,9 @@ class Member:
             case PassUp(Left()):
                 if self._log is not None:
                     self._log.flush()
+                # It counts as present in the view that others have without it, so it counts in no other any more.
+                alone = self.gms.decision.members == (self.me,)
+                self._remembers(self._ordering.attempts if alone else ())
                 self._send_out()
                 self.close("left")
                 self._application.ended(None)
