@@ -162,10 +162,10 @@ class Member:
         self._hears_until = 0.0
         self._full_since: float | None = None
         self._record = record
+        self._take("begins", Raised(unicast.IncarnationBegins(0)))
         if restores:
             attempts = () if record is None else record.attempts
             self._take("restored", Raised(sequencer.Restored(attempts)))
-        self._take("begins", Raised(unicast.IncarnationBegins(0)))
         self._take("application", Called(PassDown(file_ping.ConnectRequested())))
         self._take("timer", Fired(BEAT))
         self._ticker = self._loop.call_soon(self._tick)

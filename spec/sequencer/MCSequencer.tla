@@ -143,7 +143,7 @@ ABCDE == <<"A", "B", "C", "D", "E">>
 GivenUp == <<FirstView(1, "A", ABC), Next1(2, "A", ABCDE, {1}, {"D", "E"}), Next1(3, "A", AB, {2}, {})>>
 
 \* Three of five continue, and then two of the three.
-ThreeOfFive == <<FirstView(1, "A", ABCDE), Next1(2, "A", ABC, {1}, {}), Next1(3, "A", <<"A", "C">>, {2}, {})>>
+ThreeOfFive == <<FirstView(1, "D", <<"D", "A", "B", "C", "E">>), Next1(2, "A", ABC, {1}, {}), Next1(3, "A", <<"A", "C">>, {2}, {})>>
 
 (* ... in which members begin again, with or without their records: instead of MayFollow. *)
 

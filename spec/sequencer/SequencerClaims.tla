@@ -314,9 +314,6 @@ OnePrimary ==
         (j < k /\ \A i \in FormedViews : ~(j < i /\ i < k)) =>
             HasMajority(WithDisk({m \in Member : Took(m, k)} \cup ({views[k].id.creator} \ MembersOf(views[k])), j), views[j])
 
-\* No member but the first founds a group: a view that follows none is formed with the record of one that was formed.
-NoTwoFounders == \A k \in FormedViews : \A m \in Member : (Took(m, k) /\ k > Len(First) /\ views[k].preds = {}) => ~local[m].founds
-
 \* Formed view j is the next after u.
 NextFormed(u, j) ==
     \A i \in FormedViews \ {j} : ~(Group!ComesBefore(u, views[i].preds) /\ Group!ComesBefore(i, views[j].preds))

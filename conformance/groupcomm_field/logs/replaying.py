@@ -308,6 +308,10 @@ class _Run:
                 expected = "discovery"
             case ("begins", _):
                 expected = "begins"
+            case ("restored", _):
+                expected = "restored"
+                if len(self._life.steps) != 1:
+                    raise _NotSoError("a record is restored later than when the incarnation begins")
             case ("beat", str(timer), *around, _):
                 self._beats(timer, around)
                 expected = "timer"

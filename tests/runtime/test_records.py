@@ -1,0 +1,216 @@
+"""The record of a name: what its next incarnation knows, also after `kill -9`, and with a clock that goes back."""
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from pathlib import Path
+
+import pytest
+
+import groupcomm_runtime
+from groupcomm.view import View, ViewId, name_and_life
+from groupcomm_field.logs.claims import judge
+from groupcomm_field.logs.replaying import replayed
+from groupcomm_runtime import BadInputError, EndedError, Group, records
+from groupcomm_runtime.records import Record
+from tests.runtime.conversing import FAST, KEY, of_demo, run
+
+RECORD = Record(7, joined=True, attempts=(View(ViewId(3, "a#5"), ("a#5", "b")), View(ViewId(4, "b"), ("b",))))
+
+MEMBER = """
+import asyncio, sys
+import groupcomm_runtime
+from groupcomm_runtime import Settings
+
+async def main(name, folder):
+    settings = Settings(heartbeat=0.05, patience=1.0)
+    async with groupcomm_runtime.join(
+        "demo", name=name, key=b"what members alone know", folder=folder, settings=settings, majority=True, log=f"{folder}/logs"
+    ) as group:
+        while True:
+            state = "primary" if group.primary else group.waits_for
+            print(len(group.members), state, flush=True)
+            await asyncio.sleep(0.05)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+class Process:
+    """A member with majority in a process, which is killed."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder
+        self.process: asyncio.subprocess.Process | None = None
+
+    async def begin(self) -> "Process":
+        command = (sys.executable, "-c", MEMBER, self.name, str(self.folder))
+        self.process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+        return self
+
+    async def until(self, said: str, seconds: float = 60) -> None:
+        assert self.process is not None
+        assert self.process.stdout is not None
+        async with asyncio.timeout(seconds):
+            while not (await self.process.stdout.readline()).decode().startswith(said):
+                assert not self.process.stdout.at_eof(), f"{self.name} has ended"
+
+    async def kill(self) -> None:
+        assert self.process is not None
+        with suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGKILL)
+        await self.process.communicate()
+
+
+async def until_members(group: Group, count: int) -> None:
+    while len(group.members) != count:  # noqa: ASYNC110 - a group has its members, and no event for a change of them
+        await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("majority", [True, False])
+def test_with_a_clock_that_was_set_back_a_member_is_back_in_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, majority: bool
+) -> None:
+    def joins(name: str) -> AbstractAsyncContextManager[Group]:
+        return groupcomm_runtime.join("demo", name=name, key=KEY, folder=tmp_path, settings=FAST, majority=majority)
+
+    async def test() -> None:
+        async with joins("a") as one:
+            async with joins("b") as other:
+                await until_members(one, 2)
+                former = other.address
+            await until_members(one, 1)
+            now = time.time_ns
+            monkeypatch.setattr("groupcomm_runtime.group.time.time_ns", lambda: now() - 3_600 * 10**9)
+            async with asyncio.timeout(20), joins("b") as other:
+                await until_members(one, 2)
+                assert name_and_life(other.address)[1] == name_and_life(former)[1] + 1
+
+    run(test())
+
+
+def test_the_founder_of_a_pair_is_killed_and_begins_again_and_both_deliver(tmp_path: Path) -> None:
+    async def test() -> None:
+        founder, other = await Process("a", tmp_path).begin(), Process("b", tmp_path)
+        await founder.until("1 primary")
+        await other.begin()
+        try:
+            await other.until("2 primary")
+            await founder.kill()
+            await other.until("1 waits for the primary: 1 of 2 of view")
+            await founder.begin()
+            await founder.until("2 primary")
+            await other.until("2 primary")
+        finally:
+            await other.kill()
+            await founder.kill()
+        lives = [replayed(path, path.read_bytes(), killed=True) for path in sorted((tmp_path / "logs").iterdir())]
+        assert [] == judge(lives).rejected
+        assert len(lives) == 3
+
+    run(test())
+
+
+def test_a_pair_that_was_killed_is_primary_again_when_both_are_back(tmp_path: Path) -> None:
+    async def test() -> None:
+        pair = [Process("a", tmp_path), Process("b", tmp_path)]
+        try:
+            await pair[0].begin()
+            await pair[0].until("1 primary")
+            await pair[1].begin()
+            for each in pair:
+                await each.until("2 primary")
+            for each in pair:
+                await each.kill()
+            await pair[1].begin()  # it is half of the pair, and not its coordinator
+            await pair[1].until("1 waits for the primary: 1 of 2 of view")
+            await pair[0].begin()
+            for each in pair:
+                await each.until("2 primary")
+        finally:
+            for each in pair:
+                await each.kill()
+
+    run(test())
+
+
+def test_a_new_name_founds_no_group_where_others_have_a_record(tmp_path: Path) -> None:
+    records.write(of_demo(tmp_path) / "a.record", Record(7, joined=True), "demo", "a")
+
+    async def test() -> None:
+        async with groupcomm_runtime.join(
+            "demo", name="b", key=KEY, folder=tmp_path, settings=FAST, majority=True
+        ) as group:
+            await asyncio.sleep(0.5)
+            assert not group.primary
+            assert group.waits_for == "waits for the primary: no formed view is known here"
+            assert '"waits for":"waits' in group.metrics
+
+    run(test())
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = tmp_path / "a.record"
+    assert records.NO_RECORD == records.read(file, "demo", "a")
+    for record in (RECORD, Record(1)):
+        records.write(file, record, "demo", "a")
+        assert record == records.read(file, "demo", "a")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [file] == [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (lambda _: b"", "cut off"),
+        (lambda data: data[:-1], "cut off"),
+        (lambda data: data.replace(b"a#5", b"a#6"), "was changed"),
+        (lambda _: records.encoded(RECORD, "other", "a"), "of 'a' in the group 'other'"),
+        (lambda _: records.encoded(RECORD, "demo", "b"), "of 'b' in the group 'demo'"),
+    ],
+)
+def test_a_broken_record_is_an_error_that_names_the_file_and_the_remedy(
+    tmp_path: Path, spoil: Callable[[bytes], bytes], why: str
+) -> None:
+    file = of_demo(tmp_path) / "a.record"
+    file.write_bytes(spoil(records.encoded(RECORD, "demo", "a")))
+
+    async def test() -> None:
+        async with groupcomm_runtime.join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST):
+            pass
+
+    with pytest.raises(BadInputError, match=rf"a\.record.*{why}.*remove it"):
+        run(test())
+
+
+def test_a_member_that_cannot_write_its_record_ends_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    async def test() -> None:
+        joins = groupcomm_runtime.join
+        async with joins("demo", name="a", key=KEY, folder=tmp_path, settings=FAST, majority=True) as one:
+            async with joins("demo", name="b", key=KEY, folder=tmp_path, settings=FAST, majority=True):
+                await until_members(one, 2)
+                monkeypatch.setattr("groupcomm_runtime.records.os.fsync", full)
+            with pytest.raises(EndedError, match=r"a\.record cannot be written: No space left"):
+                await taken(one)
+
+    run(test())
+
+
+async def taken(group: Group) -> None:
+    """Take all events."""
+    async for _ in group:
+        pass
+
+
+def test_it_is_as_long_as_its_views_are_few() -> None:
+    members = tuple(f"member-{number}#1795795898726004" for number in range(100))
+    whole = Record(1, joined=True, attempts=tuple(View(ViewId(n, "a"), members) for n in range(100)))
+    assert len(records.encoded(whole, "demo", "a")) < records.LARGEST
