@@ -306,19 +306,16 @@ class _Run:
                     raise _NotSoError("it joins whom FILE_PING has not found, or not now")
                 self._found.clear()
                 expected = "discovery"
-            case ("begins", _):
-                expected = "begins"
-            case ("restored", _):
-                expected = "restored"
-                if len(self._life.steps) != 1:
-                    raise _NotSoError("a record is restored later than when the incarnation begins")
+            case ("begins" | "restored" as expected, _):
+                pass
             case ("beat", str(timer), *around, _):
                 self._beats(timer, around)
                 expected = "timer"
             case _:
                 raise _NotSoError("no event of a member")
-        if (values[0] == "begins") != (not self._life.steps):
-            raise _NotSoError("an incarnation begins with `begins`, and only once")
+        first = len(self._life.steps)
+        if (values[0] == "begins") != (first == 0) or (values[0] == "restored" and first != 1):
+            raise _NotSoError("an incarnation begins with `begins`, and then with its record, and only once")
         if cause != expected:
             raise _NotSoError(f"the cause is {cause!r}, and of such an event it is {expected!r}")
 
