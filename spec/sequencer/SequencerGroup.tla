@@ -261,7 +261,7 @@ ResendTable(m) ==
 Formers(m) == {a \in Member : IsFormer(a, m)}
 
 \* m has begun. A later incarnation of a name begins with a record, when the former ones are gone.
-HasBegun(m) == ~Majority \/ Formers(m) = {} \/ ~local[m].founds
+HasBegun(m) == IF ~Majority THEN TRUE ELSE IF Formers(m) = {} THEN TRUE ELSE ~local[m].founds
 
 \* The views that may be decided now.
 MayFollow == IF Len(views) < Len(History) THEN {History[Len(views) + 1]} ELSE {}

@@ -41,4 +41,7 @@ def test_what_makes_a_member_are_these_constants_and_no_others() -> None:
         "DeliverOtherViews": False,
         "OrderForSuspects": False,
         "MajorityBy": "attempts",
+        "CountBy": "record",
+        "Prune": True,
+        "Abandon": True,
     } == protocol.guards
