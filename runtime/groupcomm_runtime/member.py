@@ -33,7 +33,7 @@ from .records import Record
 from .settings import Settings
 from .transports import Transport
 
-__all__ = ["MOST_HEARD", "Application", "Member"]
+__all__ = ["MOST_HEARD", "Application", "Member", "keeps_record"]
 
 _CODEC: Final = Codec(LAYERS)
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
@@ -353,19 +353,17 @@ class Member:
                 self._schedule()
             if self._log is not None:
                 self._log.flush()
-            self._remembers(self._ordering.attempts)
             self._send_out()
             self._application.changed()
 
     def _remembers(self, attempts: tuple[View, ...]) -> None:
-        """Have the record on the disk, where it has changed. It is there before anything goes out."""
-        if self._record is None:
+        """Have the record on the disk, where it has changed."""
+        known = self._record
+        if known is None or (attempts == known.attempts and (known.joined or not self.joined)):
             return
-        new = evolve(self._record, joined=self._record.joined or self.joined, attempts=attempts)
-        if new != self._record:
-            self._discovery.remember(new)
-            self._record = new
-            self.counts["records"] += 1
+        self._record = evolve(known, joined=known.joined or self.joined, attempts=attempts)
+        self._discovery.remember(self._record)
+        self.counts["records"] += 1
 
     @contextmanager
     def _ends_with_errors(self) -> Iterator[None]:
@@ -393,6 +391,7 @@ class Member:
         else:
             outcome = "ignored" if after is self._state and not effects else "handled"
             self._state = after
+            self._remembers(self._ordering.attempts)  # before any effect: others rely on it
         self.counts["steps"] += 1
         if self._log is None:
             for effect in effects:
@@ -447,9 +446,8 @@ class Member:
             case PassUp(Left()):
                 if self._log is not None:
                     self._log.flush()
-                # It counts as present in the view that others have without it, so it counts in no other any more.
-                alone = self.gms.decision.members == (self.me,)
-                self._remembers(self._ordering.attempts if alone else ())
+                self._remembers(self._ordering.attempts if keeps_record(self.gms) else ())
+                self._record = None
                 self._send_out()
                 self.close("left")
                 self._application.ended(None)
@@ -795,6 +793,16 @@ class Member:
             for each in gone[: len(self._once) - MOST_HEARD // 2]:
                 del self._once[each]
         self._transport.keep({*self._places.values(), *self._listed, *self._discovery.greets})
+
+
+def keeps_record(left: gms.State) -> bool:
+    """True if a member that has left was alone, or goes where it would have to take over.
+
+    Others have no view without it then. In one that it decided itself it counts as present, so it must count in no
+    other.
+    """
+    acts = left.unsuspected[:1] == (left.member,)
+    return acts and (left.phase != "leading" or left.decision.members == (left.member,))
 
 
 @define

@@ -294,6 +294,7 @@ EnterNew(action, m) ==
     \E v \in MayFollow :
         /\ Group!MayInstall(m, v)    \* (First, as it is the cheaper one and mostly false.)
         /\ Group!MayDecide(v) /\ \A x \in v.joins : HasBegun(x)
+        /\ Majority => \A x \in Member : IsFormer(v.id.creator, x) => ~HasBegun(x)
         /\ Enter(action, m, Len(views) + 1, v, Channel!NoArrivals, Append(log, Channel!NoCasts(v)))
         /\ settled' = Append(settled, CameTo(m, Channel!NoArrivals))
         /\ views' = Append(views, v)
@@ -372,8 +373,11 @@ Close(m) ==
     /\ Spend("closes")
     /\ UNCHANGED <<local, views, installed, life, up, log, settled, got, held, due, looked, stops, sent, aux_path, aux_delivered>>
 
-\* What is on the disk, when the incarnation s ends. (A step ends when that is written, and before its messages leave.)
+\* What is on the disk, when the incarnation s ends. (It is written before the effects of a step.)
 OnDisk(s) == s.attempts
+
+\* m has decided a view without itself: it counts in that view (Leavers), and its record is removed.
+HasLeft(m) == \E k \in DOMAIN views : views[k].preds # {} /\ views[k].id.creator = m /\ m \notin DOMAIN views[k].lives
 
 \* The next incarnation of a name begins, with the record of the former one, or without, where the disk is lost. (An
 \* incarnation that was in no view has the record of the one before it.)
@@ -381,7 +385,8 @@ Begin(m) ==
     /\ Majority /\ ~HasBegun(m)
     /\ Formers(m) \cap up = {} /\ \A a \in Formers(m) : HasBegun(a)
     /\ \E last \in Formers(m) \ Superseded(Formers(m)) :
-        ApplyHere("Begin", m, [type |-> "Restored", attempts |-> IF m \in Lost THEN <<>> ELSE OnDisk(local[last])], {}, None)
+        ApplyHere("Begin", m, [type |-> "Restored",
+                               attempts |-> IF m \in Lost \/ HasLeft(last) THEN <<>> ELSE OnDisk(local[last])], {}, None)
     /\ UNCHANGED <<views, installed, life, up, settled, got, due, looked, stops, sent, spent, aux_path>>
 
 \* m suspects x. (A budget: also that x is left out by m's next view is the script's.)

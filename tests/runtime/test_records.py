@@ -9,15 +9,22 @@ from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 import groupcomm_runtime
+from groupcomm import gms
+from groupcomm.digest import EMPTY_VECTOR
+from groupcomm.effects import PassUp
+from groupcomm.events import GroupStopped, Left, Suspected
 from groupcomm.view import View, ViewId, name_and_life
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import replayed
 from groupcomm_runtime import BadInputError, EndedError, Group, records
+from groupcomm_runtime.member import keeps_record
 from groupcomm_runtime.records import Record
 from tests.runtime.conversing import FAST, KEY, of_demo, run
 
+STOPPED = GroupStopped("GMS")
 RECORD = Record(7, joined=True, attempts=(View(ViewId(3, "a#5"), ("a#5", "b")), View(ViewId(4, "b"), ("b",))))
 
 MEMBER = """
@@ -68,6 +75,12 @@ class Process:
 async def until_members(group: Group, count: int) -> None:
     while len(group.members) != count:  # noqa: ASYNC110 - a group has its members, and no event for a change of them
         await asyncio.sleep(0.02)
+
+
+async def until_primary(group: Group) -> None:
+    async with asyncio.timeout(60):
+        while not group.primary:  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize("majority", [True, False])
@@ -135,6 +148,53 @@ def test_a_pair_that_was_killed_is_primary_again_when_both_are_back(tmp_path: Pa
                 await each.kill()
 
     run(test())
+
+
+def test_a_leaver_counts_no_more_and_the_last_member_is_primary_again(tmp_path: Path) -> None:
+    def joins(name: str) -> AbstractAsyncContextManager[Group]:
+        return groupcomm_runtime.join("demo", name=name, key=KEY, folder=tmp_path, settings=FAST, majority=True)
+
+    def record_of(name: str) -> Record:
+        return records.read(of_demo(tmp_path) / f"{name}.record", "demo", name)
+
+    async def test() -> None:
+        async with joins("b") as last:
+            async with joins("a") as other:
+                await until_primary(other)
+                assert record_of("a").attempts != ()
+            await until_members(last, 1)
+            assert record_of("a").joined
+            assert record_of("a").attempts == ()
+        alone = record_of("b").attempts
+        assert [each.members for each in alone] == [(last.address,)]
+        async with joins("b") as last:
+            await until_primary(last)
+            async with joins("a") as again:
+                await again.send(b"hello")
+
+    run(test())
+
+
+@pytest.mark.parametrize(
+    ("members", "events", "keeps"),
+    [
+        ("AB", [gms.LeaveRequested(), Suspected("A")], True),
+        ("AB", [gms.LeaveRequested(), gms.LeaveRspReceived("A", gms.LeaveRsp(0))], False),
+        ("B", [gms.LeaveRequested(), STOPPED], True),
+        ("BA", [gms.LeaveRequested(), STOPPED], False),
+    ],
+    ids=["where it would take over", "by another's view", "alone", "by its own view"],
+)
+def test_a_leaver_that_another_view_may_count_keeps_no_record(
+    members: str, events: list[gms.Event], *, keeps: bool
+) -> None:
+    lives = gms.Lives(tuple((each, 0) for each in members))
+    view = gms.Decision(ViewId(7, "A"), tuple(members), ViewId(6, "A"), lives, frozenset(), EMPTY_VECTOR)
+    state = evolve(gms.start("B"), decision=view, phase="leading" if members[0] == "B" else "following")
+    for event in events:
+        state, effects = gms.step(gms.Config(), state, event)
+    assert PassUp(Left()) in effects
+    assert keeps_record(state) == keeps
 
 
 def test_a_new_name_founds_no_group_where_others_have_a_record(tmp_path: Path) -> None:
