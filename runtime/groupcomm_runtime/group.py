@@ -41,7 +41,18 @@ from .settings import Settings
 from .transfer import Message, NewView, StateProvider, Transfer, numbered, of_application
 from .transports import Tcp, Transport, Udp
 
-__all__ = ["Blocked", "Event", "Group", "NewLife", "NoState", "Primary", "StateDropped", "Unblocked", "join"]
+__all__ = [
+    "Blocked",
+    "Event",
+    "Group",
+    "NewLife",
+    "NoState",
+    "Primary",
+    "StateDropped",
+    "Unblocked",
+    "WaitsForPrimary",
+    "join",
+]
 
 _WINDOW: Final = 256
 """Messages of this member that are on their way at once; `send` waits before another one."""
@@ -79,6 +90,16 @@ class Primary:
 
 
 @frozen
+class WaitsForPrimary:
+    """Nothing is delivered in the present view, for a patience already. `why`: how many are here of which view.
+
+    For `join(majority=True)` alone. `Primary` follows when they are back. See `Group.waits_for`.
+    """
+
+    why: str
+
+
+@frozen
 class Blocked:
     """Messages of this member wait from now on, while the view changes. For `join(blocks=True)` alone."""
 
@@ -101,7 +122,9 @@ class StateDropped:
     """
 
 
-Event: TypeAlias = Message | NewView | Primary | NewLife | NoState | StateDropped | Blocked | Unblocked
+Event: TypeAlias = (
+    Message | NewView | Primary | WaitsForPrimary | NewLife | NoState | StateDropped | Blocked | Unblocked
+)
 
 
 @frozen
@@ -129,8 +152,10 @@ class Group:
         log: Path | None,
         state: StateProvider | None,
         blocks: bool,
+        founds: bool | None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
+        self._may_found = founds
         self._blocks = blocks
         self._state, self._has_state = state, asyncio.Event()
         self._founds = True
@@ -168,17 +193,17 @@ class Group:
         self._error: BaseException | None = None
         self._refusals: set[tuple[Place, int, bool]] = set()
         self._born = time.monotonic()
+        self._waits_recorded = False
+        self._has_joined = False
         self._member = self._begin()
 
     def _begin(self) -> Member:
         """Begin an incarnation: its address was never used."""
         record = self._discovery.recall()
         life = time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000
-        if record is not None:  # a clock may go back
-            record = evolve(record, life=max(life, record.life + 1))
-            life = record.life
-            self._discovery.remember(record)
-        me = address(self._member_name, life)
+        record = evolve(record, life=max(life, record.life + 1))  # a clock may go back
+        self._discovery.remember(record)
+        me = address(self._member_name, record.life)
         self._operations = Operations(self._name, me)
         self._has_state.clear()
         self._numbers = 0
@@ -194,9 +219,9 @@ class Group:
             settings=self._settings,
             log=log,
             state=self._state is not None,
-            founds=self._founds,
-            record=record,
-            restores=self._settings.majority and record is not None and (record.joined or self._discovery.has_records),
+            founds=self._founds and (self._settings.majority or self._may_found is not False),
+            record=record if self._settings.majority else None,
+            forms=self._may_found is not False,
         )
         self._transfer = None
         if self._state is not None:
@@ -498,7 +523,16 @@ class Group:
         self._knows_state()
 
     def waits(self) -> None:
-        self._lacks("no member is found, and the former incarnation did not have it: it founds no group")
+        if self._may_found is False:
+            if not self._waits_recorded:
+                self._waits_recorded = True
+                self._operations.record("waits", level=logging.WARNING, why="no member is found, and founds=False")
+        else:
+            self._lacks("no member is found, and the former incarnation did not have it: it founds no group")
+
+    def minority(self, why: str) -> None:
+        self._operations.record("waits", level=logging.WARNING, why=why)
+        self._happen([WaitsForPrimary(why)])
 
     def _lacks(self, why: str) -> None:
         self._operations.record("no state yet", level=logging.WARNING, why=why)
@@ -551,7 +585,7 @@ class Group:
             except GroupError as broken:
                 error = broken
             else:
-                self._happen([NewLife(self._member.me)])
+                self._happen([NewLife(self._member.me)] * self._has_joined)
                 return
         self._error = error
         self._left.set()
@@ -629,6 +663,12 @@ class Group:
                 doubt = "" if refusal.certain else "; if no member is there, name that place no more"
                 raise BadInputError(f"{host}:{port} is a member of the group {self._name!r} and has {why}{doubt}")
             await asyncio.sleep(self._settings.heartbeat / 4)
+        if self._may_found and self._member.forms_none is not None:
+            raise BadInputError(
+                f"founds=True, and of the group {self._name!r} {self._member.forms_none}: start that member, without "
+                "founds=, or take another folder"
+            )
+        self._has_joined = True
 
     async def leave(self) -> None:
         """Leave the group: the others have a view without this member.
@@ -668,6 +708,7 @@ async def join(
     state: StateProvider | None = None,
     blocks: bool = False,
     majority: bool = False,
+    founds: bool | None = None,
     transport: Callable[[], socket.socket] | None = None,
 ) -> AsyncIterator[Group]:
     """Join a group, or found it where there is none; at the end of the block, leave it.
@@ -680,6 +721,9 @@ async def join(
     `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
     `blocks`: the events have `Blocked` and `Unblocked`, too. `majority`: a view without a majority of the
     last view with a majority delivers nothing. All members give it, here or in `settings`, or none does.
+    `founds`: True, this member may be the first of the group; False, it never is. None: it may, where it finds no
+    member, and with `majority` and a folder no member has founded the group there before. With `peers` nothing is
+    left of a group that has ended: there give `founds=False`, and once, to one member, True.
     `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
     Raises BadInputError for an argument that is none, and for a place, a folder or a log that cannot be used.
@@ -697,6 +741,7 @@ async def join(
         settings=(settings, Settings | None),
         blocks=(blocks, bool),
         majority=(majority, bool),
+        founds=(founds, bool | None),
         transport=(transport, Callable | None),
     )
     _refuse_state(state)
@@ -741,6 +786,7 @@ async def join(
                     log=None if log is None else Path(log),
                     state=state,
                     blocks=blocks,
+                    founds=founds,
                 )
             try:
                 await one.joined()

@@ -80,6 +80,9 @@ class Application(Protocol):
     def formed(self, view: ViewId) -> None:
         """Messages are ordered in this view, which may be the next to be installed. Only with `majority`."""
 
+    def minority(self, why: str) -> None:
+        """The view is not formed, and for whom it waits."""
+
     def transfers(self, event: object) -> None:
         """What STATE_TRANSFER asks of the application, or tells it: one of its effects."""
 
@@ -105,9 +108,14 @@ class Application(Protocol):
 class Member:
     """An incarnation with the address `me`, on a transport. `log`: the file of its steps, if any.
 
-    `state`: its application has a state. `founds`: it may found a group. `record`: that of its name, on the disk,
-    None where there is none. `restores`: it begins with that, and is no first member of a group.
+    `state`: its application has a state. `founds`: it may found a group. `record`: with majority, that of its name.
+    `forms`: it may form a first view there, if no other process has.
     """
+
+    forms_none: str | None = None
+    """Why it forms no first view."""
+    _said: str | None = None
+    """What the application knows of whom this member waits for."""
 
     def __init__(
         self,
@@ -122,7 +130,7 @@ class Member:
         state: bool = False,
         founds: bool = True,
         record: Record | None = None,
-        restores: bool = False,
+        forms: bool = True,
     ) -> None:
         self.me: Final = me
         self.counts: Counter[str] = Counter()
@@ -162,10 +170,10 @@ class Member:
         self._hears_until = 0.0
         self._full_since: float | None = None
         self._record = record
+        self._may_form = forms
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
-        if restores:
-            attempts = () if record is None else record.attempts
-            self._take("restored", Raised(sequencer.Restored(attempts)))
+        if record is not None and record.joined:
+            self._take("restored", Raised(sequencer.Restored(record.attempts)))
         self._take("application", Called(PassDown(file_ping.ConnectRequested())))
         self._take("timer", Fired(BEAT))
         self._ticker = self._loop.call_soon(self._tick)
@@ -255,14 +263,15 @@ class Member:
         if not self._settings.majority or not mine.joined or mine.formed:
             return None
         if not mine.attempts:
-            return "waits for the primary: no formed view is known here"
+            return f"waits for the primary, {self.forms_none or 'of which no member here knows'}"
         here = {name_and_life(each)[0] for each in mine.view.members}
-        last = mine.attempts[0]
-        missing = [each for each in last.members if name_and_life(each)[0] not in here]
-        return (
-            f"waits for the primary: {len(last.members) - len(missing)} of {len(last.members)} of view "
-            f"{last.id.counter}/{last.id.creator} are here, and not {', '.join(missing) or 'all have reported'}"
-        )
+        for view in mine.attempts:
+            missing = [each for each in view.members if name_and_life(each)[0] not in here]
+            count, of = len(view.members) - len(missing), len(view.members)
+            if 2 * count < of or (2 * count == of and view.coordinator in missing):
+                named = f"view {view.id.counter}/{view.id.creator}"
+                return f"waits for the primary: {count} of {of} of {named} are here, and not {', '.join(missing)}"
+        return "waits for the primary: enough members are here, and not all have reported"
 
     @property
     def _ordering(self) -> sequencer.State:
@@ -512,6 +521,10 @@ class Member:
             return
         self._founding = False
         if founds:
+            if self._record is not None and not self._record.joined:
+                self.forms_none = self._discovery.claim() if self._may_form else "as founds=False: it founds no group"
+                if self.forms_none is not None:
+                    self._take("restored", Raised(sequencer.Restored(())))
             self._take("discovery", Called(PassDown(gms.JoinRequested(self.me, 0))))
         else:
             self.refused = self._doubts.last
@@ -720,7 +733,15 @@ class Member:
             self._discovery.renew(self.me)
         if self._founding:
             self._founds()
+        self._says_for_whom_it_waits(now)
         self._forgets()
+
+    def _says_for_whom_it_waits(self, now: float) -> None:
+        """Tell the application, where its view is not formed for a patience."""
+        why = self.waits_for if now - self._installed > self._settings.patience else None
+        if why is not None and why != self._said:
+            self._application.minority(why)
+        self._said = why
 
     def _stands_still(self) -> bool:
         """True if the application takes nothing for so long that this member holds the others up."""

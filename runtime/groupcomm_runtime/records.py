@@ -18,7 +18,7 @@ from groupcomm.view import View, ViewId
 
 from .errors import BadInputError
 
-__all__ = ["LARGEST", "NO_RECORD", "Record", "decoded", "encoded", "read", "write"]
+__all__ = ["LARGEST", "NO_RECORD", "Record", "decoded", "encoded", "read", "sync", "write"]
 
 LARGEST: Final = 1 << 20
 """Bytes of a record: 100 views of some 500 members."""
@@ -27,7 +27,10 @@ _FORMAT: Final = 1
 
 @frozen
 class Record:
-    """`life`: the number of the last incarnation, from 0. `joined`: one was in a view. `attempts`: of SEQUENCER."""
+    """`life`: the number of the last incarnation, from 0. `attempts`: of SEQUENCER, which has the option majority.
+
+    `joined`: an incarnation with that option was in a view.
+    """
 
     life: int = 0
     joined: bool = False
@@ -72,8 +75,17 @@ def read(file: Path, group: str, name: str) -> Record:
     except ValueError as error:
         raise BadInputError(
             f"the record {file} is no record of {name!r}: {error}. If no copy is as new, remove it: "
-            "then this member counts as new, and founds no group where others have a record"
+            "then this member counts as new, and founds no group that was founded before"
         ) from None
+
+
+def sync(folder: Path) -> None:
+    """Have the names of the files in a folder on the disk. Raises OSError."""
+    opened = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def write(file: Path, record: Record, group: str, name: str) -> None:
@@ -89,11 +101,7 @@ def write(file: Path, record: Record, group: str, name: str) -> None:
             out.flush()
             os.fsync(out.fileno())
         aside.replace(file)
-        folder = os.open(file.parent, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync(file.parent)
     except OSError as error:
         raise BadInputError(
             f"the record {file} cannot be written: {error.strerror}. This member leaves before it says what it would "

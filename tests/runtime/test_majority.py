@@ -130,7 +130,7 @@ def test_of_three_and_two_members_the_three_deliver_alone_and_the_two_when_they_
     with caplog.at_level(logging.INFO, logger="groupcomm_runtime"):
         asyncio.run(test())
     lines = [json.loads(record.getMessage()) for record in caplog.records]
-    assert {"view", "suspects", "ended"} | ({"primary"} if majority else set()) == {
+    assert {"view", "suspects", "ended"} | ({"primary", "waits"} if majority else set()) == {
         line["operation"] for line in lines if line["operation"] != "dropped"
     }
     assert all(line["group"] == "demo" and "#" in line["address"] for line in lines)

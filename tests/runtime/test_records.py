@@ -1,12 +1,14 @@
 """The record of a name: what its next incarnation knows, also after `kill -9`, and with a clock that goes back."""
 
 import asyncio
+import logging
 import signal
 import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -19,7 +21,8 @@ from groupcomm.events import GroupStopped, Left, Suspected
 from groupcomm.view import View, ViewId, name_and_life
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import replayed
-from groupcomm_runtime import BadInputError, EndedError, Group, records
+from groupcomm_field.torture.network import CALM, LossySocket
+from groupcomm_runtime import BadInputError, EndedError, Group, WaitsForPrimary, records
 from groupcomm_runtime.member import keeps_record
 from groupcomm_runtime.records import Record
 from tests.runtime.conversing import FAST, KEY, of_demo, run
@@ -72,6 +75,15 @@ class Process:
         await self.process.communicate()
 
 
+def joining(
+    name: str,
+    folder: Path | None,
+    **more: Any,  # noqa: ANN401 - of join
+) -> AbstractAsyncContextManager[Group]:
+    arguments = {"key": KEY, "folder": folder, "settings": FAST, "majority": True, **more}
+    return groupcomm_runtime.join("demo", name=name, **arguments)
+
+
 async def until_members(group: Group, count: int) -> None:
     while len(group.members) != count:  # noqa: ASYNC110 - a group has its members, and no event for a change of them
         await asyncio.sleep(0.02)
@@ -87,18 +99,15 @@ async def until_primary(group: Group) -> None:
 def test_with_a_clock_that_was_set_back_a_member_is_back_in_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, majority: bool
 ) -> None:
-    def joins(name: str) -> AbstractAsyncContextManager[Group]:
-        return groupcomm_runtime.join("demo", name=name, key=KEY, folder=tmp_path, settings=FAST, majority=majority)
-
     async def test() -> None:
-        async with joins("a") as one:
-            async with joins("b") as other:
+        async with joining("a", tmp_path, majority=majority) as one:
+            async with joining("b", tmp_path, majority=majority) as other:
                 await until_members(one, 2)
                 former = other.address
             await until_members(one, 1)
             now = time.time_ns
             monkeypatch.setattr("groupcomm_runtime.group.time.time_ns", lambda: now() - 3_600 * 10**9)
-            async with asyncio.timeout(20), joins("b") as other:
+            async with asyncio.timeout(20), joining("b", tmp_path, majority=majority) as other:
                 await until_members(one, 2)
                 assert name_and_life(other.address)[1] == name_and_life(former)[1] + 1
 
@@ -151,15 +160,12 @@ def test_a_pair_that_was_killed_is_primary_again_when_both_are_back(tmp_path: Pa
 
 
 def test_a_leaver_counts_no_more_and_the_last_member_is_primary_again(tmp_path: Path) -> None:
-    def joins(name: str) -> AbstractAsyncContextManager[Group]:
-        return groupcomm_runtime.join("demo", name=name, key=KEY, folder=tmp_path, settings=FAST, majority=True)
-
     def record_of(name: str) -> Record:
         return records.read(of_demo(tmp_path) / f"{name}.record", "demo", name)
 
     async def test() -> None:
-        async with joins("b") as last:
-            async with joins("a") as other:
+        async with joining("b", tmp_path) as last:
+            async with joining("a", tmp_path) as other:
                 await until_primary(other)
                 assert record_of("a").attempts != ()
             await until_members(last, 1)
@@ -167,9 +173,9 @@ def test_a_leaver_counts_no_more_and_the_last_member_is_primary_again(tmp_path: 
             assert record_of("a").attempts == ()
         alone = record_of("b").attempts
         assert [each.members for each in alone] == [(last.address,)]
-        async with joins("b") as last:
+        async with joining("b", tmp_path) as last:
             await until_primary(last)
-            async with joins("a") as again:
+            async with joining("a", tmp_path) as again:
                 await again.send(b"hello")
 
     run(test())
@@ -197,17 +203,85 @@ def test_a_leaver_that_another_view_may_count_keeps_no_record(
     assert keeps_record(state) == keeps
 
 
-def test_a_new_name_founds_no_group_where_others_have_a_record(tmp_path: Path) -> None:
-    records.write(of_demo(tmp_path) / "a.record", Record(7, joined=True), "demo", "a")
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({}, "'a' has founded it, says "),
+        ({"founds": False}, "as founds=False: it founds no group"),
+        ({"founds": False, "folder": None, "peers": ["127.0.0.1:9"]}, "as founds=False: it founds no group"),
+    ],
+    ids=["another has founded it", "it may not", "it may not, at the places of a list"],
+)
+def test_a_member_that_does_not_found_the_group_says_that_it_waits(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, more: dict[str, Any], why: str
+) -> None:
+    (of_demo(tmp_path) / "founder").write_text("a", encoding="utf-8")
 
     async def test() -> None:
-        async with groupcomm_runtime.join(
-            "demo", name="b", key=KEY, folder=tmp_path, settings=FAST, majority=True
-        ) as group:
-            await asyncio.sleep(0.5)
+        async with joining("b", **{"folder": tmp_path, **more}) as group, asyncio.timeout(30):
+            async for event in group:
+                if isinstance(event, WaitsForPrimary):
+                    assert event.why == group.waits_for
+                    assert event.why.startswith(f"waits for the primary, {why}")
+                    break
             assert not group.primary
-            assert group.waits_for == "waits for the primary: no formed view is known here"
             assert '"waits for":"waits' in group.metrics
+        assert (
+            not (of_demo(tmp_path) / "b.record").exists()
+            or not records.read(of_demo(tmp_path) / "b.record", "demo", "b").attempts
+        )
+
+    with caplog.at_level(logging.WARNING, logger="groupcomm_runtime"):
+        run(test())
+    assert any('"operation":"waits"' in each.getMessage() for each in caplog.records)
+
+
+def test_founds_true_is_an_error_where_another_has_founded_the_group_and_none_for_its_founder(tmp_path: Path) -> None:
+    async def test() -> None:
+        for _ in range(2):  # a program that is started again, with the same arguments
+            async with joining("a", tmp_path, founds=True) as group:
+                await until_primary(group)
+        with pytest.raises(BadInputError, match=r"founds=True.*'a' has founded it, says .*founder: start that member"):
+            async with joining("b", tmp_path, founds=True):
+                pass
+        async with joining("a", tmp_path), joining("b", tmp_path, founds=True) as other:
+            await until_primary(other)
+
+    run(test())
+
+
+def test_of_two_that_hear_nobody_one_is_primary(tmp_path: Path) -> None:
+    """They begin at once, and their network is cut."""
+
+    async def test() -> None:
+        deaf = [LossySocket(), LossySocket()]
+        for each in deaf:
+            each.rules = evolve(CALM, loss=1.0)
+        async with (
+            joining("a", tmp_path, transport=lambda: deaf[0]) as one,
+            joining("b", tmp_path, transport=lambda: deaf[1]) as other,
+        ):
+            await asyncio.sleep(1)
+            assert [True, False] == [one.primary, other.primary]
+            for each in deaf:
+                each.rules = CALM
+            await until_primary(other)
+            assert one.primary
+
+    run(test())
+
+
+def test_without_majority_a_member_that_may_not_found_a_group_waits_for_one(tmp_path: Path) -> None:
+    async def test() -> None:
+        async def waits() -> None:
+            async with joining("b", tmp_path, majority=False, founds=False) as group:
+                assert len(group.members) == 2
+
+        waiting = asyncio.create_task(waits())
+        await asyncio.sleep(5 * FAST.patience)
+        assert not waiting.done()
+        async with joining("a", tmp_path, majority=False):
+            await waiting
 
     run(test())
 
@@ -253,9 +327,8 @@ def test_a_member_that_cannot_write_its_record_ends_and_says_why(
         raise OSError(28, "No space left on device")
 
     async def test() -> None:
-        joins = groupcomm_runtime.join
-        async with joins("demo", name="a", key=KEY, folder=tmp_path, settings=FAST, majority=True) as one:
-            async with joins("demo", name="b", key=KEY, folder=tmp_path, settings=FAST, majority=True):
+        async with joining("a", tmp_path) as one:
+            async with joining("b", tmp_path):
                 await until_members(one, 2)
                 monkeypatch.setattr("groupcomm_runtime.records.os.fsync", full)
             with pytest.raises(EndedError, match=r"a\.record cannot be written: No space left"):

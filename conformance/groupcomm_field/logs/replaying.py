@@ -313,9 +313,8 @@ class _Run:
                 expected = "timer"
             case _:
                 raise _NotSoError("no event of a member")
-        first = len(self._life.steps)
-        if (values[0] == "begins") != (first == 0) or (values[0] == "restored" and first != 1):
-            raise _NotSoError("an incarnation begins with `begins`, and then with its record, and only once")
+        if (values[0] == "begins") != (not self._life.steps):
+            raise _NotSoError("an incarnation begins with `begins`, and only once")
         if cause != expected:
             raise _NotSoError(f"the cause is {cause!r}, and of such an event it is {expected!r}")
 
