@@ -197,11 +197,11 @@ class Group:
         self._has_joined = False
         self._member = self._begin()
 
-    def _begin(self) -> Member:
-        """Begin an incarnation: its address was never used."""
+    def _begin(self, after: int = 0) -> Member:
+        """Begin an incarnation: its address was never used, and its number is higher than `after`."""
         record = self._discovery.recall()
         life = time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000
-        record = evolve(record, life=max(life, record.life + 1))  # a clock may go back
+        record = evolve(record, life=max(life, record.life + 1, after + 1))  # a clock may go back
         self._discovery.remember(record)
         me = address(self._member_name, record.life)
         self._operations = Operations(self._name, me)
@@ -581,7 +581,7 @@ class Group:
         if error is None and not self._leaving:
             self._can_send.clear()
             try:
-                self._member = self._begin()
+                self._member = self._begin(self._member.life)
             except GroupError as broken:
                 error = broken
             else:

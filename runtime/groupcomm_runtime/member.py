@@ -20,7 +20,7 @@ from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, P
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, SilenceReported, Suspected, ViewInstalled
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
-from groupcomm.view import Address, View, ViewId, name_and_life
+from groupcomm.view import Address, View, ViewId, is_former, name_and_life
 
 from .clocks import Clocks, awake_or_not
 from .codec import Codec, RefusedError, pack
@@ -37,7 +37,7 @@ __all__ = ["MOST_HEARD", "Application", "Member", "keeps_record"]
 
 _CODEC: Final = Codec(LAYERS)
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
-_HEARTBEAT, _CLOCK, _MESSAGE, _FRAGMENT, _PLACES = b"h", b"c", b"m", b"f", b"p"
+_HEARTBEAT, _CLOCK, _MESSAGE, _FRAGMENT, _PLACES, _LATER = b"h", b"c", b"m", b"f", b"p", b"l"
 _BEATS: Final = "heartbeat"
 """The layer whose steps wait for no others, and whose messages are taken by a member that takes no others."""
 _REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is not answered
@@ -114,6 +114,8 @@ class Member:
 
     forms_none: str | None = None
     """Why it forms no first view."""
+    life = 0
+    """The number of a later incarnation of its name, if others know one."""
     _said: str | None = None
     """What the application knows of whom this member waits for."""
 
@@ -658,17 +660,34 @@ class Member:
             return
         self._owed.pop(sender, None)
         self._is_at(sender, frame.place, place)
+        if sender not in self.gms.decision.members and (later := self._later_than(sender)):
+            self._put(sender, _LATER + later.encode())
         for item in frame.items:
             if item[:1] == _PLACES:
                 self._places = places_of(item[1:]) | self._places
             elif item[:1] == _CLOCK:
                 self._clocks.heard(sender, item[1:], time.monotonic())
+            elif item[:1] == _LATER:
+                self._is_former(item[1:].decode(errors="replace"))
             elif item[:1] == _HEARTBEAT:
                 self._heartbeat(sender, frame.number, item[1:])
             elif self._hears_until or self._application.full:
                 self.counts["not taken"] += 1  # as if it were lost: it is sent again
             else:
                 self._message(sender, frame.number, item)
+
+    def _later_than(self, outsider: Address) -> Address:
+        """The latest incarnation of its name that is known here, if that is a later one; else an empty text."""
+        known = {*self.gms.decision.lives, *self._unicasts.known}
+        return max(
+            (each for each in known if is_former(outsider, each)), key=lambda each: name_and_life(each)[1], default=""
+        )
+
+    def _is_former(self, later: Address) -> None:
+        """Begin again with a higher number: others know a later incarnation, as where the clock was set back."""
+        if not self.joined and is_former(self.me, later):
+            self.life = name_and_life(later)[1]
+            self._begins_again()
 
     def _is_at(self, sender: Address, place: Place, came_from: Place) -> None:
         """A member is where its datagram says. If it listens everywhere, the host is that of the datagram."""

@@ -96,18 +96,27 @@ async def until_primary(group: Group) -> None:
 
 
 @pytest.mark.parametrize("majority", [True, False])
+@pytest.mark.parametrize("finds", ["folder", "peers"])
 def test_with_a_clock_that_was_set_back_a_member_is_back_in_seconds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, majority: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finds: str, *, majority: bool
 ) -> None:
+    """At the places of a list it has no record: another member says that it knows a later incarnation."""
+
+    def joins(name: str, peer: str) -> AbstractAsyncContextManager[Group]:
+        if finds == "peers":
+            return joining(name, None, peers=[peer], majority=majority)
+        return joining(name, tmp_path, majority=majority)
+
     async def test() -> None:
-        async with joining("a", tmp_path, majority=majority) as one:
-            async with joining("b", tmp_path, majority=majority) as other:
+        async with joins("a", "127.0.0.1:9") as one:
+            known = f"127.0.0.1:{one.place[1]}"
+            async with joins("b", known) as other:
                 await until_members(one, 2)
                 former = other.address
             await until_members(one, 1)
             now = time.time_ns
             monkeypatch.setattr("groupcomm_runtime.group.time.time_ns", lambda: now() - 3_600 * 10**9)
-            async with asyncio.timeout(20), joining("b", tmp_path, majority=majority) as other:
+            async with asyncio.timeout(20), joins("b", known) as other:
                 await until_members(one, 2)
                 assert name_and_life(other.address)[1] == name_and_life(former)[1] + 1
 
