@@ -49,7 +49,6 @@ CHUNK: Final = 4_000
 """States in one run of TLC; the parser is slower than linear in the length of a literal."""
 
 _FORMAT: Final = 1
-_ROOMS: Final = ("files", "models", "steps", "tla", "tlc")
 _IN_A_SEQUENCE: Final = 200
 
 
@@ -372,7 +371,7 @@ class Tables(Store):
     def key(folders: Iterable[Path], module: str, cfg: Cfg, harvest: Harvest) -> str:
         """Give the digest of all that a table depends on."""
         return digest_of(
-            _ROOMS,
+            __name__,
             _FORMAT,
             sorted(read_modules(folders, module).bare.items()),
             sorted(cfg.constants.items()),
