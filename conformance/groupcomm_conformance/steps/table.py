@@ -211,7 +211,7 @@ def module_text(module: str, harvest: Harvest, states: Sequence[Value], *, first
     sequences: list[str] = []
     for begin in range(0, len(states), _IN_A_SEQUENCE):
         texts = map(literals.text, states[begin : begin + _IN_A_SEQUENCE])
-        name = f"States{len(sequences)}"
+        name = f"Table_States{len(sequences)}"
         sequences.append(name)
         literals.define(name, f"<<{', '.join(texts)}>>")
     return _TEXT.format(
