@@ -520,11 +520,12 @@ def test_a_guard_selects_the_models_that_notice_it(capsys: Captured, tmp_path: P
 def test_a_flaw_is_a_name(capsys: Captured) -> None:
     assert 0 == main(["explain", "TOY-91"])
     assert "toy hasty: violates: NoEarlyCommit" in capsys.readouterr().out
-    assert 0 == main(["explain", "toy", "TOY-91"])
+    assert 0 == main(["explain", "toy", "toy-91"])
     assert "toy hasty: violates: NoEarlyCommit" in capsys.readouterr().out
-    assert 0 == main(["list", "toy-91", "--json"])
-    (listed,) = json.loads(capsys.readouterr().out)
-    assert ["pair", "hasty", "lossy"] == [model["model"] for model in listed["models"]]
+    for flaw in ("toy-91", "TOY-91"):
+        assert 0 == main(["list", flaw, "--json"])
+        (listed,) = json.loads(capsys.readouterr().out)
+        assert ["pair", "hasty", "lossy"] == [model["model"] for model in listed["models"]]
     for command in ("list", "explain"):
         assert 2 == main([command, "TOY-9"])
         assert "did you mean TOY-91?" in capsys.readouterr().err
@@ -578,6 +579,13 @@ def test_an_interrupted_check_says_what_came_of_each_model(
     assert any(line.startswith("DIFFERS pair: distinct") for line in told)
     assert any(re.fullmatch(r"1 of \d+ models are as expected; without a result: toy .*", line) for line in told)
     assert "groupcomm: interrupted" in told[-1]
+
+
+def test_a_model_is_run_while_another_set_of_claims_waits_for_its_models(project: Path, capsys: Captured) -> None:
+    edit(project / "spec/toy/models.yaml", "  liveness:\n", "  unused:\n    like: safety\n  liveness:\n")
+    assert 0 == main(["check", "toy", "--model", "pair", "--cached"])
+    assert 2 == main(["check", "toy", "--cached"])
+    assert "none is for unused" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("project")

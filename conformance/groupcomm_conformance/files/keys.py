@@ -58,15 +58,15 @@ def using(*modules: str) -> dict[str, Path]:
 def imports(module: str, file: Path) -> Iterator[str]:
     """Give the names of modules that a module imports, wherever in its text."""
     package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    for node in _parsed(file.read_bytes())[1]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            base = ".".join(part for part in (*above, node.module) if part)
-            for alias in node.names:
-                inner = f"{base}.{alias.name}"
-                yield inner if _file(inner) is not None else base
+            continue
+        above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+        base = ".".join(part for part in (*above, node.module) if part)
+        for alias in node.names:
+            inner = f"{base}.{alias.name}"
+            yield inner if _file(inner) is not None else base
 
 
 def _file(module: str) -> Path | None:
@@ -82,9 +82,15 @@ def _file(module: str) -> Path | None:
 
 def meant(code: bytes) -> bytes:
     """Give a Python module's syntax tree without docstrings: rewording one makes no result stale."""
+    return _parsed(code)[0]
+
+
+@cache
+def _parsed(code: bytes) -> tuple[bytes, tuple[ast.Import | ast.ImportFrom, ...]]:
+    """Give what a module means, and its imports: each text is parsed once."""
     tree = ast.parse(code)
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    for node in ast.walk(tree):
-        if isinstance(node, documented) and ast.get_docstring(node) is not None:
+    nodes = [*ast.walk(tree)]
+    for node in nodes:
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             del node.body[0]
-    return ast.dump(tree).encode()
+    return ast.dump(tree).encode(), tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
