@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from attrs import define, field
 
-from groupcomm_conformance.files.keys import key
+from groupcomm_conformance.files.keys import code_digest, key
 from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import OUTCOMES
@@ -63,7 +63,6 @@ _NO_PROOF: Final = (
     "no proof, as rows of a way differ, and a port's mistakes are others"
 )
 
-_ROOMS: Final = ("files", "models", "ports", "protocols", "scenarios", "steps", "tla", "tlc", "walks")
 _SCENARIOS: Final = "scenarios"
 """The folder of their traces."""
 
@@ -304,10 +303,10 @@ def protocol_files(
     store = _Files.of(root)
     jar = tools.jar_digest(tools.find_jar())
     sources = read_modules(manifest.folders, manifest.module)
-    core = hashlib.sha256(Path(str(protocol.module.__file__)).read_bytes()).hexdigest()
+    core = code_digest(protocol.module.__name__)
 
     def kept(name: str, make: Callable[[], bytes], *depends: object) -> bytes:
-        at = key(_ROOMS, FORMAT, manifest.protocol, name, sorted(sources.bare.items()), jar, core, *depends)
+        at = key(__name__, FORMAT, manifest.protocol, name, sorted(sources.bare.items()), jar, core, *depends)
         found = store.read(at)
         if found is None:
             told(name)

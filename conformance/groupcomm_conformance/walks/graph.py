@@ -173,17 +173,13 @@ def load(manifest: Manifest, model: Model, cache: Path) -> Graph:
     root = manifest.module_of(model.claims)
     modules = read_modules(manifest.folders, root)
     sources = [root, _cfg(manifest, model), sorted(modules.bare.items())]
-    made_from = key(_ROOMS, FORMAT, sources, tools.jar_digest(tools.find_jar()))
+    made_from = key(__name__, FORMAT, sources, tools.jar_digest(tools.find_jar()))
     graphs = Graphs(cache)
     graph = graphs.load(made_from)
     if graph is None:
         graph = build(manifest, model)
         graphs.store(made_from, graph)
     return graph
-
-
-_ROOMS: Final = ("files", "models", "tla", "tlc", "walks")
-"""Rooms whose code makes a graph."""
 
 
 def build(manifest: Manifest, model: Model) -> Graph:
