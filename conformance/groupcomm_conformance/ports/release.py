@@ -7,6 +7,7 @@ finds all parts only packs. The same specification and version give the same byt
 
 import hashlib
 import json
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +27,7 @@ from groupcomm_conformance.scenarios.checking import judged
 from groupcomm_conformance.scenarios.following import configuration
 from groupcomm_conformance.scenarios.following import walks as ways
 from groupcomm_conformance.scenarios.reading import files as scenarios_of
-from groupcomm_conformance.steps.conform import table_of
+from groupcomm_conformance.steps.conform import table_of, tables_of
 from groupcomm_conformance.steps.table import HANDLED, StepTable, Tables
 from groupcomm_conformance.tla.values import Fn, Value, parse, show
 from groupcomm_conformance.tlc import tools
@@ -226,6 +227,15 @@ def model_file(root: Path, manifest: Manifest, model: Model, protocol: Protocol,
     return _object({**{name: compact(told) for name, told in head.items()}, **file.pools(), **parts})
 
 
+def _search(root: Path, manifest: Manifest, models: Sequence[Model], listener: Any) -> None:  # noqa: ANN401
+    """Search models and make their tables, some side by side: `model_file` has both from the cache then."""
+    results = checking.run_models(
+        [(manifest, each) for each in models], cache=checking.Cache.of(root), listener=listener
+    )
+    of = [(manifest, model, checked) for model, checked in zip(models, results, strict=True)]
+    deque(tables_of(of, Tables.of(root)), maxlen=0)
+
+
 def _config(protocol: Protocol, constants: Mapping[str, Value]) -> dict[str, Any]:
     return {name: loose(constants[name]) for name in protocol.parameters.values()}
 
@@ -306,8 +316,11 @@ def protocol_files(
     sources = read_modules(manifest.folders, manifest.module)
     core = hashlib.sha256(Path(str(protocol.module.__file__)).read_bytes()).hexdigest()
 
+    def place(name: str, *depends: object) -> str:
+        return key(_ROOMS, FORMAT, manifest.protocol, name, sorted(sources.bare.items()), jar, core, *depends)
+
     def kept(name: str, make: Callable[[], bytes], *depends: object) -> bytes:
-        at = key(_ROOMS, FORMAT, manifest.protocol, name, sorted(sources.bare.items()), jar, core, *depends)
+        at = place(name, *depends)
         found = store.read(at)
         if found is None:
             told(name)
@@ -319,13 +332,16 @@ def protocol_files(
         models = [each for each in manifest.models if (each.conform or each.walk) and each.tier != "deep"]
     made: Made = {SCHEMA: (json.dumps(schema(protocol), indent=1) + "\n").encode("ascii")}
     of_models: list[dict[str, Any]] = []
+    depends = {
+        model.name: (sorted(manifest.cfg(model).constants.items()), [model.conform, model.walk]) for model in models
+    }
+    new = [each for each in models if not store.path(place(each.name, *depends[each.name])).is_file()]
+    _search(root, manifest, [each for each in new if each.conform], listener)
     for model in models:
-        cfg = manifest.cfg(model)
         text = kept(
             model.name,
             lambda model=model: model_file(root, manifest, model, protocol, listener),  # type: ignore[misc]
-            sorted(cfg.constants.items()),
-            [model.conform, model.walk],
+            *depends[model.name],
         )
         made[f"{model.name}.json"] = text
         if itf and model.walk:
@@ -336,7 +352,7 @@ def protocol_files(
                 "path": f"{model.name}.json",
                 "shows": model.shows,
                 "bounds": model.bounds,
-                "constants": _constants(cfg.constants, sources.bare),
+                "constants": _constants(manifest.cfg(model).constants, sources.bare),
                 "configuration": [*protocol.parameters.values()],
                 "counts": _head(text)["counts"],
                 "rows": kept(
