@@ -44,6 +44,7 @@ from .adapters import (
 )
 from .exits import ExitCode, verdict
 from .options import AsJson, ModelNames, Protocols, Row, Seed, TierOption
+from .watching import Watched, changes, watch
 
 __all__ = ["command"]
 
@@ -72,6 +73,12 @@ def command(
     skip: SkipFile = None,
     junit: JUnit = None,
     patience: Patience = PATIENCE,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Of a port: its rows again when its program changes, first those that failed, until Ctrl-C."
+        ),
+    ] = False,
     schema: Annotated[
         bool, typer.Option("--schema", help="Only print the JSON Schema of what an adapter gets of this protocol.")
     ] = False,
@@ -120,9 +127,14 @@ def command(
         raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
     walks = -(-(random or 0) // LENGTH)
     extent = Extent(strict=strict, renamed=with_renamed, walks=walks, seed=1 if seed is None else seed, seconds=seconds)
-    if adapter is None and (extent != Extent() or skip or junit):
+    if adapter is None and (extent != Extent() or skip or junit or again):
         raise typer.BadParameter("this is for a port: name its --adapter")
+    if again and (row is not None or junit or as_json or extent != Extent()):
+        only = "only --adapter, --model, --tier, --skip and --patience go with it"
+        raise typer.BadParameter(only, param_hint="--watch")
     implementations = _implementations(manifest for manifest, _ in models)
+    if again and adapter is not None:
+        _watch(adapter, models, implementations, skips=skips_of(skip), patience=patience, root=root)
     if adapter is not None:
         skips = skips_of(skip)
         parts: list[Part] = []
@@ -141,7 +153,6 @@ def command(
         places = {manifest.protocol: places_of(manifest) for manifest, _ in models}
         raise typer.Exit(report(parts, places, skips, junit=junit, as_json=as_json, whole=row is None))
     cache, tables = checking.Cache.of(root), Tables.of(root)
-    conformances: list[Conformance] = []
     with console.Watch(models) as watch:
         if row is not None:
             ((manifest, each),) = models
@@ -149,26 +160,56 @@ def command(
             (made,) = _made([(manifest, each, checked)], tables, closed=closed)
             implementation = implementations[manifest.protocol]
             raise typer.Exit(_one_row(manifest, each, made, implementation, row, closed=closed))
-        if fresh:
-            for manifest, each in models:
-                checked, bare = measured(manifest, each, cache, watch)
-                implementation = implementations[manifest.protocol]
-                conformances.append(
-                    conform(manifest, each, checked, implementation, tables=tables, fresh=True, plain_seconds=bare)
-                )
-        else:
-            results = checking.run_models(models, cache=cache, listener=watch)
-            searched = [(*each, checked) for each, checked in zip(models, results, strict=True)]
-            conformances += (
-                conform(*each, implementations[each[0].protocol], tables=tables, made=made, closed=closed)
-                for each, made in zip(searched, _made(searched, tables, closed=closed), strict=True)
-            )
+        conformances = [*_conformances(models, implementations, cache, tables, watch, fresh=fresh, closed=closed)]
     if as_json:
         typer.echo(json.dumps([each.to_json() for each in conformances], indent=2))
     for conformance in conformances:
         for line in lines(conformance, failures_only=as_json):
             typer.echo(line, err=as_json)
     raise typer.Exit(verdict(ok=all(conformance.ok for conformance in conformances)))
+
+
+def _conformances(
+    models: Sequence[tuple[Manifest, Model]],
+    implementations: dict[str, Protocol],
+    cache: checking.Cache,
+    tables: Tables,
+    listener: console.Watch,
+    *,
+    fresh: bool,
+    closed: bool,
+) -> Iterator[Conformance]:
+    """Run the rows of models on the implementation; where `fresh`, with no result of an earlier run."""
+    if fresh:
+        for manifest, each in models:
+            checked, bare = measured(manifest, each, cache, listener)
+            implementation = implementations[manifest.protocol]
+            yield conform(manifest, each, checked, implementation, tables=tables, fresh=True, plain_seconds=bare)
+        return
+    results = checking.run_models(models, cache=cache, listener=listener)
+    searched = [(*each, checked) for each, checked in zip(models, results, strict=True)]
+    yield from (
+        conform(*each, implementations[each[0].protocol], tables=tables, made=made, closed=closed)
+        for each, made in zip(searched, _made(searched, tables, closed=closed), strict=True)
+    )
+
+
+def _watch(
+    adapter: str,
+    models: list[tuple[Manifest, Model]],
+    implementations: dict[str, Protocol],
+    *,
+    skips: Skips,
+    patience: float,
+    root: Path,
+) -> None:
+    signs = changes(adapter)
+    with console.Watch(models) as listener:
+        of = [
+            Watched(manifest, each, implementations[manifest.protocol], table)
+            for manifest, each, table in _tables(models, root, listener)
+        ]
+    watch(adapter, of, signs, skips, patience)
 
 
 def _made(
@@ -195,18 +236,14 @@ def _ports(
     root: Path,
 ) -> list[Part]:
     """Judge the port behind an adapter by the tables of these models."""
-    cache, tables = checking.Cache.of(root), Tables.of(root)
-    results = checking.run_models(models, cache=cache, listener=watch)
+    tables = [*_tables(models, root, watch)]
     parts: list[Part] = []
     for name, protocol in implementations.items():
         with opened(adapter, protocol, patience) as port:
             typer.echo(port.hello.text(), err=True)
-            for (manifest, each), checked in zip(models, results, strict=True):
+            for manifest, each, table in tables:
                 if manifest.protocol != name:
                     continue
-                if checked.harvest is None:
-                    raise FileNotFoundError(f"{each.name} does not hold ({checked.outcome}): there are no rows")
-                table, _ = table_of(manifest, each, checked.harvest, tables)
                 if row is not None and row > len(table):
                     raise typer.BadParameter(f"{each.name} has rows 1 to {len(table)}", param_hint="--row")
                 began = time.monotonic()
@@ -216,6 +253,17 @@ def _ports(
                 typer.echo(f"{name} {each.name}: {told}: {count:,} checks in {took:.1f} s", err=True)
                 parts += made
     return parts
+
+
+def _tables(
+    models: list[tuple[Manifest, Model]], root: Path, listener: console.Watch
+) -> Iterator[tuple[Manifest, Model, StepTable]]:
+    """Give the tables of models. FileNotFoundError for a model that does not hold."""
+    results = checking.run_models(models, cache=checking.Cache.of(root), listener=listener)
+    for (manifest, each), checked in zip(models, results, strict=True):
+        if checked.harvest is None:
+            raise FileNotFoundError(f"{each.name} does not hold ({checked.outcome}): there are no rows")
+        yield manifest, each, table_of(manifest, each, checked.harvest, Tables.of(root))[0]
 
 
 def _implementations(manifests: Iterable[Manifest]) -> dict[str, Protocol]:
