@@ -54,6 +54,7 @@ from .adapters import (
 )
 from .exits import ExitCode, verdict
 from .options import AsJson, ModelNames, Protocols, Row, Seed, TierOption
+from .watching import Watched, changes, watch
 
 __all__ = ["command"]
 
@@ -85,6 +86,12 @@ def command(
     skip: SkipFile = None,
     junit: JUnit = None,
     patience: Patience = PATIENCE,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Of a port: its rows again when its program changes, first those that failed, until Ctrl-C."
+        ),
+    ] = False,
     schema: Annotated[
         bool, typer.Option("--schema", help="Only print the JSON Schema of what an adapter gets of this protocol.")
     ] = False,
@@ -135,9 +142,14 @@ def command(
         raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
     walks = -(-(random or 0) // LENGTH)
     extent = Extent(strict=strict, renamed=with_renamed, walks=walks, seed=1 if seed is None else seed, seconds=seconds)
-    if adapter is None and (extent != Extent() or skip or junit):
+    if adapter is None and (extent != Extent() or skip or junit or again):
         raise typer.BadParameter("this is for a port: name its --adapter")
+    if again and (row is not None or junit or as_json or extent != Extent()):
+        only = "only --adapter, --model, --tier, --skip and --patience go with it"
+        raise typer.BadParameter(only, param_hint="--watch")
     implementations = _implementations(manifest for manifest, _ in models)
+    if again and adapter is not None:
+        _watch(adapter, models, implementations, skips=skips_of(skip), patience=patience, root=root)
     if adapter is not None:
         skips = skips_of(skip)
         parts: list[Part] = []
@@ -235,6 +247,24 @@ def _conformances(
         ]
 
 
+def _watch(
+    adapter: str,
+    models: list[tuple[Manifest, Model]],
+    implementations: dict[str, Protocol],
+    *,
+    skips: Skips,
+    patience: float,
+    root: Path,
+) -> None:
+    signs = changes(adapter)
+    with console.Watch(models) as listener:
+        of = [
+            Watched(manifest, each, implementations[manifest.protocol], table)
+            for manifest, each, table in _tables(models, root, listener)
+        ]
+    watch(adapter, of, signs, skips, patience)
+
+
 def _made(
     searched: Sequence[tuple[Manifest, Model, checking.CheckedModel]], tables: Tables, *, closed: bool
 ) -> Iterator[tuple[StepTable, str] | None]:
@@ -259,18 +289,14 @@ def _ports(
     root: Path,
 ) -> list[Part]:
     """Judge the port behind an adapter by the tables of these models."""
-    cache, tables = checking.Cache.of(root), Tables.of(root)
-    results = checking.run_models(models, cache=cache, listener=watch)
+    tables = [*_tables(models, root, watch)]
     parts: list[Part] = []
     for name, protocol in implementations.items():
         with opened(adapter, protocol, patience) as port:
             typer.echo(port.hello.text(), err=True)
-            for (manifest, each), checked in zip(models, results, strict=True):
+            for manifest, each, table in tables:
                 if manifest.protocol != name:
                     continue
-                if checked.harvest is None:
-                    raise FileNotFoundError(f"{each.name} does not hold ({checked.outcome}): there are no rows")
-                table, _ = table_of(manifest, each, checked.harvest, tables)
                 if row is not None and row > len(table):
                     raise typer.BadParameter(f"{each.name} has rows 1 to {len(table)}", param_hint="--row")
                 began = time.monotonic()
@@ -280,6 +306,17 @@ def _ports(
                 typer.echo(f"{name} {each.name}: {told}: {count:,} checks in {took:.1f} s", err=True)
                 parts += made
     return parts
+
+
+def _tables(
+    models: list[tuple[Manifest, Model]], root: Path, listener: console.Watch
+) -> Iterator[tuple[Manifest, Model, StepTable]]:
+    """Give the tables of models. FileNotFoundError for a model that does not hold."""
+    results = checking.run_models(models, cache=checking.Cache.of(root), listener=listener)
+    for (manifest, each), checked in zip(models, results, strict=True):
+        if checked.harvest is None:
+            raise FileNotFoundError(f"{each.name} does not hold ({checked.outcome}): there are no rows")
+        yield manifest, each, table_of(manifest, each, checked.harvest, Tables.of(root))[0]
 
 
 def _implementations(manifests: Iterable[Manifest]) -> dict[str, Protocol]:
