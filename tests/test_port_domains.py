@@ -115,6 +115,7 @@ TIMES = {
 """Fields that have to do with the constants of a member, which may be large."""
 
 COUNTED = {
+    ("nakack", "pair_small", "arrivals_up"): ("arrived",),
     ("sequencer", "misuse", "seqnos_up"): ("seqno",),
     ("unicast", "two_messages_lossy", "seqnos_up"): ("delivered", "next", "seqno"),
     ("unicast", "two_messages_lossy", "connections_up"): ("number", "opened"),

@@ -88,7 +88,8 @@ _NUMBERS: Final = {
     "nakack": {
         "seqnos": "Data.seqno DigestGiven.digest DigestSet.digest Highest.digest Purge.digest Range.first Range.last "
         "Source.upto State.starts Store.purged Window.base Window.delivered Window.low Window.pending Window.purged "
-        "WindowsAdded.digest"
+        "WindowsAdded.digest",
+        "arrivals": "Window.arrived",
     },
     "unicast": {
         "seqnos": "Ack.seqno Data.seqno ReceiveSide.ahead ReceiveSide.delivered SendSide.kept SendSide.next",
