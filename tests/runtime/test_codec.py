@@ -10,7 +10,19 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupcomm import file_ping, flush, heartbeat, merge_gms, nakack, sequencer, stable, state_transfer, unicast
+from groupcomm import (
+    file_ping,
+    flush,
+    gms,
+    heartbeat,
+    merge,
+    merge_gms,
+    nakack,
+    sequencer,
+    stable,
+    state_transfer,
+    unicast,
+)
 from groupcomm.digest import EMPTY_VECTOR
 from groupcomm.effects import Datagram
 from groupcomm.events import Payload
@@ -98,6 +110,23 @@ def test_each_message_of_simulated_groups_comes_back_as_it_was() -> None:
     met = {name.partition(" ")[0] for name in kinds}
     assert set() == {*LAYERS} - met
     assert len(kinds) > 25
+
+
+def test_a_join_answer_with_a_merged_view_comes_back_as_it_was() -> None:
+    """JGroups reads a merged view in a JOIN_RSP as a plain one, and then its digest from the wrong place (JGRP-3033)."""
+    answered = 0
+    for message in simulated():
+        inner: Any = message
+        while isinstance(inner, Tagged) or hasattr(inner, "payload"):
+            inner = inner.message if isinstance(inner, Tagged) else inner.payload
+        if isinstance(inner, merge.InstallMergeView | merge.MergeView):
+            own = evolve(gms.NO_DECISION, id=min(inner.merged.follows, key=repr))
+            decision = inner.merged.after(own)
+            assert decision.digest
+            answer = Tagged("merge_gms", gms.JoinRsp(decision))
+            assert answer == CODEC.decode(CODEC.encode(answer))
+            answered += 1
+    assert answered > 1
 
 
 @given(st.binary(max_size=300))
