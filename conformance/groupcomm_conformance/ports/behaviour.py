@@ -102,7 +102,8 @@ def changes(
     seen: set[tuple[int, int, int]] = set()
     for model, number, key, answer in _all(before, texts, without):
         answers = known.get(key)
-        if key in seen or (answers is not None and answer in answers):
+        same = answers is not None and answer in answers and (bool(without) or len(answers) == 1)
+        if key in seen or same:
             continue
         seen.add(key)
         row = _row(before[model], model, number, answer)
@@ -111,7 +112,7 @@ def changes(
         if change is not None:
             change.count += 1
             continue
-        at = None if answers is None else next(iter(answers.values()))
+        at = None if answers is None else next(place for each, place in answers.items() if each != answer)
         found[event, answers is None] = Change(event, 1, row, None if at is None else _row(now[at[0]], *at))
     return [found[key] for key in sorted(found)]
 
