@@ -24,7 +24,7 @@ LOCAL HasDelivered(m, x, n) == \E i \in DOMAIN delivered[m] : delivered[m][i][1]
 
 \* The places in the path of m at which it has gone this way.
 LOCAL Ends(m, way) ==
-    {i \in Len(way) .. Len(path[m]) : SubSeq(path[m], i - Len(way) + 1, i) = way}
+    {i \in Len(way) .. Len(path[m]) : i > 0 /\ way # <<>> /\ SubSeq(path[m], i - Len(way) + 1, i) = way}
 
 \* m has gone this way, and further: with Majority to the next view that was formed.
 LOCAL GoesOn(m, way) ==
