@@ -24,6 +24,7 @@ from .errors import (
     MessageTooLargeError,
     NameTakenError,
     NotDelivered,
+    NotSafe,
 )
 from .frames import LARGEST_MESSAGE
 from .group import Blocked, Event, Group, NewLife, NoState, Primary, StateDropped, Unblocked, join
@@ -49,6 +50,7 @@ __all__ = [
     "NewView",
     "NoState",
     "NotDelivered",
+    "NotSafe",
     "Primary",
     "Settings",
     "StateDropped",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeAlias
 
 import msgspec
-from attrs import evolve, frozen
+from attrs import define, evolve, frozen
 
 from groupcomm import state_transfer
 from groupcomm.events import MergeViewInstalled, ViewInstalled
@@ -21,7 +21,16 @@ from groupcomm.view import Address, ViewId, address
 
 from .codec import VERSION
 from .discovery import Discovery, Folder, Peers, Place, place_of, refuse_name
-from .errors import BadInputError, EndedError, EventsWaitError, MessageTooLargeError, NameTakenError, NotDelivered
+from .errors import (
+    BadInputError,
+    EndedError,
+    EventsWaitError,
+    GroupError,
+    MessageTooLargeError,
+    NameTakenError,
+    NotDelivered,
+    NotSafe,
+)
 from .frames import LARGEST_MESSAGE, Seal
 from .keys import derived
 from .layers import configs
@@ -103,6 +112,52 @@ class _Took:
     parts: list[bytes]
 
 
+@frozen
+class _Waits:
+    """A caller of `send`: until its message is delivered here, or with `safe` until it is safe."""
+
+    back: asyncio.Future[None]
+    safe: bool
+
+    def raises(self, error: GroupError) -> None:
+        """The caller, if it still waits, gets an error; no other part need hear of it."""
+        if not self.back.done():
+            self.back.set_exception(error)
+            self.back.exception()
+
+
+@define(eq=False)
+class _OnItsWay:
+    """An own multicast: its number, and who waits for it.
+
+    `here`: it is delivered here, or in the state that came. `safe`: whether it is safe; None: SAFE has not said.
+    """
+
+    number: int
+    waiting: list[_Waits]
+    here: bool = False
+    safe: bool | None = None
+
+    def answer(self, me: Address) -> None:
+        """Answer all of whom something is known now. `me`: the incarnation that has sent it."""
+        for each in self.waiting if self.here else ():
+            if each.back.done():
+                continue
+            if not each.safe or self.safe:
+                each.back.set_result(None)
+            elif self.safe is False:
+                each.raises(NotSafe(f"{me} has delivered it, and nobody knows whether the members that go on have it"))
+
+    def ends(self, me: Address) -> None:
+        """The incarnation that has sent it is over: answer all that wait."""
+        if self.here:
+            self.safe = bool(self.safe)
+            self.answer(me)
+            return
+        for each in self.waiting:
+            each.raises(NotDelivered(f"{me} has ended before its message came back"))
+
+
 class Group:
     """A group that this process is a member of. `async for event in group` gives what happens, in order.
 
@@ -147,10 +202,12 @@ class Group:
         """The log of the operator has it since the events were less than half of the room."""
         self._can_send = asyncio.Event()
         self._window = asyncio.Semaphore(_WINDOW)
-        self._sent: list[tuple[bytes, asyncio.Future[None]]] = []
+        self._sent: list[tuple[bytes, _Waits]] = []
         """In this loop turn: they are multicast together."""
-        self._on_their_way: deque[tuple[int, list[asyncio.Future[None]]]] = deque()
-        """Of each own multicast that did not come back yet, its number and who waits for it."""
+        self._on_their_way: deque[_OnItsWay] = deque()
+        """The own multicasts that did not come back yet."""
+        self._undecided: deque[_OnItsWay] = deque()
+        """Those of which SAFE has not said whether they are safe."""
         self._members: tuple[Address, ...] = ()
         self._view: ViewId | None = None
         self._formed: ViewId | None = None
@@ -228,7 +285,8 @@ class Group:
     @property
     def tables(self) -> dict[str, int]:
         """How much is not done yet, by the goal that it waits for. All are 0 in a quiescent group."""
-        return {"on their way": len(self._sent) + len(self._on_their_way)} | self._member.tables
+        sent = {"on their way": len(self._sent) + len(self._on_their_way), "not safe yet": len(self._undecided)}
+        return sent | self._member.tables
 
     @property
     def known(self) -> dict[str, int]:
@@ -244,8 +302,12 @@ class Group:
             {**now, "primary": self.primary, "counts": self.counts, "tables": self.tables}
         ).decode()
 
-    async def send(self, data: bytes) -> None:
-        """Send to all; return when it is delivered here, in its place in the order.
+    async def send(self, data: bytes, *, safe: bool | None = None) -> None:
+        """Send to all; return when it is delivered here, in its place in the order, or when it is safe.
+
+        Safe: every member that goes on with this one has delivered it, whoever crashes. `safe`: wait for that;
+        by default where the group was joined with `safe` or `majority`. Raises NotSafe where nobody knows whether
+        it is safe: parts of the group have met, or this incarnation has ended after it was delivered here.
 
         Raises NotDelivered where this incarnation ends first: other members may deliver it then, or not. With
         `majority` a member in a minority waits here until it is with a majority again.
@@ -262,24 +324,27 @@ class Group:
             raise MessageTooLargeError(
                 f"a message of {len(data)} bytes, and the largest has {LARGEST_MESSAGE}: send it in parts"
             )
+        if safe and not self._settings.reports_safe:
+            raise BadInputError("safe=True needs a group in which members acknowledge: join all with safe=True")
+        waits = self._settings.reports_safe if safe is None else safe
         if asyncio.current_task() is not self._taker:
-            await self._sends(data)
+            await self._sends(data, safe=waits)
             return
         if self.full:
             raise EventsWaitError(self._waits_for_itself("send"))
         try:
             async with asyncio.timeout(None) as self._taker_waits:
-                await self._sends(data)
+                await self._sends(data, safe=waits)
         except TimeoutError:
             raise EventsWaitError(self._waits_for_itself("send")) from None
         finally:
             self._taker_waits = None
 
-    async def _sends(self, data: bytes) -> None:
+    async def _sends(self, data: bytes, *, safe: bool) -> None:
         back = await self._may_send()
         if not self._sent:
             self._loop.call_soon(self._multicast_together)
-        self._sent.append((data, back))
+        self._sent.append((data, _Waits(back, safe)))
         await asyncio.shield(back)  # where this wait is cancelled, the message is still on its way
 
     def _waits_for_itself(self, what: str) -> str:
@@ -360,21 +425,24 @@ class Group:
         """Multicast what was sent in this loop turn: as many messages at once as four datagrams hold."""
         sent, self._sent = self._sent, []
         together: list[bytes] = []
-        waiting: list[asyncio.Future[None]] = []
+        waiting: list[_Waits] = []
         size = 0
-        for data, back in sent:
+        for data, waits in sent:
             size += len(data) + 5
             if together and size > _DATAGRAMS * self._settings.datagram:
                 self._multicast(together, waiting)
                 together, waiting, size = [], [], len(data) + 5
             together.append(data)
-            waiting.append(back)
+            waiting.append(waits)
         if together:
             self._multicast(together, waiting)
 
-    def _multicast(self, messages: list[bytes], waiting: list[asyncio.Future[None]]) -> None:
+    def _multicast(self, messages: list[bytes], waiting: list[_Waits]) -> None:
         self._numbers += 1
-        self._on_their_way.append((self._numbers, waiting))
+        one = _OnItsWay(self._numbers, waiting)
+        self._on_their_way.append(one)
+        if self._settings.reports_safe:
+            self._undecided.append(one)
         self._member.multicast(of_application(self._numbers, *messages))
 
     def __aiter__(self) -> Self:
@@ -443,10 +511,16 @@ class Group:
 
     def _are_back(self, number: int) -> None:
         """The own multicasts up to a number were delivered, or are in the state that came."""
-        while self._on_their_way and self._on_their_way[0][0] <= number:
-            for back in self._on_their_way.popleft()[1]:
-                if not back.done():
-                    back.set_result(None)
+        while self._on_their_way and self._on_their_way[0].number <= number:
+            one = self._on_their_way.popleft()
+            one.here = True
+            one.answer(self._member.me)
+
+    def decided(self, number: int, *, is_safe: bool) -> None:
+        while self._undecided and self._undecided[0].number <= number:
+            one = self._undecided.popleft()
+            one.safe = is_safe
+            one.answer(self._member.me)
 
     def transfers(self, event: object) -> None:
         transfer = self._transfer
@@ -513,12 +587,11 @@ class Group:
         self._operations.record(
             "ended", level=logging.INFO if error is None else logging.ERROR, error=None if error is None else str(error)
         )
-        waiting = [back for _, backs in self._on_their_way for back in backs]
-        for back in [*waiting, *(back for _, back in self._sent)]:
-            if not back.done():
-                back.set_exception(NotDelivered(f"{self._member.me} has ended before its message came back"))
-                back.exception()  # the caller that waits gets it; no other part need hear of it
+        never_sent = _OnItsWay(0, [waits for _, waits in self._sent])
+        for one in (*self._on_their_way, *self._undecided, never_sent):
+            one.ends(self._member.me)
         self._on_their_way.clear()
+        self._undecided.clear()
         self._sent.clear()
         if self._members:
             self._founds = self._member.has_state
@@ -579,7 +652,7 @@ class Group:
         if version != VERSION:
             key = "" if certain else ", or another key"
             return f"version {version}{key}, and this is {VERSION}: use one release"
-        return "another majority= or state=: give the same" if certain else "another key: give the same key="
+        return "another majority=, safe= or state=: give the same" if certain else "another key: give the same key="
 
     # Coming and going
 
@@ -617,7 +690,8 @@ class Group:
             if self._members and not self._left.is_set():
                 self._multicast_together()
                 # No flush drains the table of a leaver: its messages would go with it (FLAW-128).
-                if waiting := [back for _, backs in self._on_their_way for back in backs]:
+                sent = (*self._on_their_way, *self._undecided)
+                if waiting := {waits.back for each in sent for waits in each.waiting}:
                     await asyncio.wait(waiting, timeout=self._settings.patience)
                 self._member.leave()
                 with suppress(TimeoutError):  # the others suspect this member as soon as it is silent
@@ -643,6 +717,7 @@ async def join(
     state: StateProvider | None = None,
     blocks: bool = False,
     majority: bool = False,
+    safe: bool = False,
     transport: Callable[[], socket.socket] | None = None,
 ) -> AsyncIterator[Group]:
     """Join a group, or found it where there is none; at the end of the block, leave it.
@@ -654,7 +729,8 @@ async def join(
     the others know. `log`: a folder for the logs of all incarnations.
     `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
     `blocks`: the events have `Blocked` and `Unblocked`, too. `majority`: a view without a majority of the
-    last view with a majority delivers nothing. All members give it, here or in `settings`, or none does.
+    last view with a majority delivers nothing. `safe`: members acknowledge, and `send` waits until its message
+    is safe; with `majority` they always do. All members give these two, here or in `settings`, or none does.
     `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
     Raises BadInputError for an argument that is none, and for a place, a folder or a log that cannot be used.
@@ -672,6 +748,7 @@ async def join(
         settings=(settings, Settings | None),
         blocks=(blocks, bool),
         majority=(majority, bool),
+        safe=(safe, bool),
         transport=(transport, Callable | None),
     )
     _refuse_state(state)
@@ -682,11 +759,12 @@ async def join(
     if (folder is None) == (not peers):
         raise BadInputError("members find each other by folder= or by peers=: give one of the two")
     chosen = Settings() if settings is None else settings
-    chosen = evolve(chosen, majority=majority or chosen.majority)
+    chosen = evolve(chosen, majority=majority or chosen.majority, safe=safe or chosen.safe)
     chosen.check()
     try:
         secret = await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key
-        seal = Seal(secret, group, "\0majority" * chosen.majority + "\0state" * (state is not None))
+        options = {"majority": chosen.majority, "safe": chosen.reports_safe, "state": state is not None}
+        seal = Seal(secret, group, "".join(f"\0{name}" for name, given in options.items() if given))
         address(name)
         refuse_name(name)
     except ValueError as error:

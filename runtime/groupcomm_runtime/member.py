@@ -15,7 +15,7 @@ from typing import Final, Protocol, cast
 
 from attrs import define, field
 
-from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, state_transfer, unicast
+from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, safe, sequencer, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, SilenceReported, Suspected, ViewInstalled
@@ -72,6 +72,9 @@ class Application(Protocol):
 
     def delivers(self, sender: Address, data: bytes) -> None:
         """A message, in its place in the order."""
+
+    def decided(self, number: int, *, is_safe: bool) -> None:
+        """The own multicasts up to a number, from 1, are safe, or nobody knows. Those before were decided before."""
 
     def installs(self, view: ViewInstalled) -> None:
         """A view."""
@@ -133,6 +136,10 @@ class Member:
         self._beats: deque[tuple[str, Event, bytes]] = deque()
         self._later: list[Called] = []
         """Own multicasts that wait until this member has the state."""
+        self._undecided: deque[int] = deque()
+        """The numbers that SAFE gave to own multicasts of the application, of which it has told nothing yet."""
+        self._decided = 0
+        """How many it has told."""
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._places: dict[Address, Place] = {}
         self._once: dict[Address, Once] = {}
@@ -354,6 +361,8 @@ class Member:
         else:
             outcome = "ignored" if after is self._state and not effects else "handled"
             self._state = after
+            if isinstance(event, Called) and isinstance(event.request, Multicast) and "safe" in self._configs:
+                self._undecided.append(self._stack.of(safe, after).sent)
         self.counts["steps"] += 1
         if self._log is None:
             for effect in effects:
@@ -380,6 +389,8 @@ class Member:
             case PassUp(Deliver(sender, payload)):
                 self.counts["delivered"] += 1
                 self._application.delivers(sender, cast("bytes", payload))
+            case PassUp(safe.SafeUpTo() | safe.UnknownUpTo() as told):
+                self._decides(told)
             case PassUp(told) if isinstance(told, _TRANSFERS):
                 self._transfers(told)
             case PassUp(ViewInstalled() as view):
@@ -413,6 +424,14 @@ class Member:
                 self._application.ended(None)
             case _:
                 pass  # for observers; a runtime is none
+
+    def _decides(self, told: safe.SafeUpTo | safe.UnknownUpTo) -> None:
+        """SAFE counts the multicasts of STATE_TRANSFER, too; the application counts its own."""
+        self.counts[type(told).__name__] += 1
+        while self._undecided and self._undecided[0] <= told.number:
+            self._undecided.popleft()
+            self._decided += 1
+        self._application.decided(self._decided, is_safe=isinstance(told, safe.SafeUpTo))
 
     def _transfers(self, told: object) -> None:
         """STATE_TRANSFER tells or asks; with the state the multicasts that waited for it go out."""

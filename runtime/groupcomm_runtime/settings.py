@@ -21,10 +21,10 @@ class Settings:
     `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
     `datagram`: the largest datagram. `unstable`: the most multicasts that some member may lack; with more, no
     member sends. `unstable_bytes`: likewise the most bytes of their messages. `event_bytes`: the most bytes
-    of messages that wait for the application; with more, this member takes none. `majority`: as that of
-    `join`. `transport`: `udp` or `tcp`, the same for all members. `largest_state`: the bytes of a state that
-    a member gives or takes. A joiner keeps them until it is whole. `held`: the multicasts that wait for a
-    state. With more, the member takes none until the state is there.
+    of messages that wait for the application; with more, this member takes none. `majority` and
+    `safe`: as those of `join`. `transport`: `udp` or `tcp`, the same for all members. `largest_state`: the bytes
+    of a state that a member gives or takes. A joiner keeps them until it is whole. `held`: the multicasts that
+    wait for a state. With more, the member takes none until the state is there.
     """
 
     heartbeat: float = 0.2
@@ -34,9 +34,15 @@ class Settings:
     unstable_bytes: int = 32 << 20
     event_bytes: int = 64 << 20
     majority: bool = False
+    safe: bool = False
     transport: str = "udp"
     largest_state: int = 1 << 30
     held: int = 10_000
+
+    @property
+    def reports_safe(self) -> bool:
+        """True if members hear when their messages are safe."""
+        return self.majority or self.safe
 
     def check(self) -> None:
         """Raise BadInputError where these times and sizes do not fit together.

@@ -47,6 +47,7 @@ Of(a, b, c) == [m \in Member |-> CASE m = "A" -> a [] m = "B" -> b [] m = "C" ->
 OneOfA == Of(1, 0, 0)
 TwoOfA == Of(2, 0, 0)
 OneOfB == Of(0, 1, 0)
+TwoOfB == Of(0, 2, 0)
 OneOfAAndB == Of(1, 1, 0)
 TwoOfAOneOfB == Of(2, 1, 0)
 =============================================================================

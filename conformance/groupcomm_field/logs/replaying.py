@@ -149,7 +149,9 @@ def _begun(path: Path, line: bytes) -> Life:
         first = json.loads(line)
         read = {
             name: type(default)(**first["configs"][name])
-            for name, default in configs(Settings(), state="state_transfer" in first["configs"]).items()
+            for name, default in configs(
+                Settings(safe="safe" in first["configs"]), state="state_transfer" in first["configs"]
+            ).items()
         }
         if (first["format"], first["version"]) != (FORMAT, VERSION):
             raise ValueError("another version")
