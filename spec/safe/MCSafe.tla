@@ -12,32 +12,27 @@ ABC == <<FirstView(1, "A", <<"A", "B", "C">>)>>
 Pair == <<FirstView(1, "A", <<"A", "B">>)>>
 SeniorGoes == Append(ABC, Next1(2, "B", <<"B", "C">>, {1}, {}))
 LastStays == Append(ABC, Next1(2, "C", <<"C">>, {1}, {}))
-JuniorGoes == Append(ABC, Next1(2, "A", <<"A", "B">>, {1}, {}))
 
 \* C joins, and stays alone.
 Join == <<FirstView(1, "A", <<"A", "B">>), Next1(2, "A", <<"A", "B", "C">>, {1}, {"C"}), Next1(3, "C", <<"C">>, {2}, {})>>
 
-\* A is cut off, and comes back. B, then A, coordinates the merged view.
+\* A is cut off, and comes back.
 Returns ==
     Append(SeniorGoes, Next1(3, "B", <<"B", "C", "A">>, {1, 2}, {}))
-ReturnsFirst ==
-    Append(SeniorGoes, Next1(3, "A", <<"A", "B", "C">>, {1, 2}, {}))
-
-\* ... after it was alone.
-PartsAndReturns ==
-    SeniorGoes \o <<Next1(2, "A", <<"A">>, {1}, {}), Next1(3, "B", <<"B", "C", "A">>, {2, 3}, {})>>
 
 \* ... and C goes at the same time.
 ReturnsWithout ==
     SeniorGoes \o <<Next1(3, "B", <<"B", "A">>, {1, 2}, {})>>
 
-\* ... and is cut off again.
-ReturnsAndParts == Append(Returns, Next1(4, "A", <<"A">>, {3}, {}))
-
 \* A pair is cut in two, and its senior continues. They meet.
 PairReturns ==
     <<FirstView(1, "A", <<"A", "B">>), Next1(2, "A", <<"A">>, {1}, {}), Next1(2, "B", <<"B">>, {1}, {}),
       Next1(3, "B", <<"B", "A">>, {2, 3}, {})>>
+PairReturnsFirst ==
+    SubSeq(PairReturns, 1, 3) \o <<Next1(3, "A", <<"A", "B">>, {2, 3}, {})>>
+
+\* ... and are cut off again.
+ReturnsAndParts == Append(PairReturns, Next1(4, "B", <<"B">>, {4}, {}))
 
 \* B is over, and begins again as another incarnation, which votes by its record.
 Restarts ==

@@ -40,5 +40,5 @@ Alphabet(messages, outsides) ==
 -----------------------------------------------------------------------------
 (* A member as scenarios see it, besides its local state: what it was told of its messages *)
 
-Observed(m) == [told |-> [n \in DOMAIN told[m] |-> told[m][n].safe]]
+Observed(m) == [safe |-> [n \in DOMAIN told[m] |-> told[m][n].safe]]
 =============================================================================

@@ -81,6 +81,7 @@ def test_what_a_muted_coordinator_delivers_is_not_safe(tmp_path: Path, *, majori
                     await asyncio.wait_for(waits, 30)
             else:
                 await waits
+            await until(lambda: cut.are(EVERYBODY, primary=True))
             assert b"lost, too" not in cut.delivered(1)
             await cut.groups[0].send(b"after")
             await until(lambda: all(cut.delivered(member)[-1] == b"after" for member in EVERYBODY))

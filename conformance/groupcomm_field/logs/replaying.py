@@ -12,12 +12,12 @@ from binascii import Error as NoBase64
 from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import attrs
 from attrs import define, field, frozen
 
-from groupcomm import file_ping, merge_gms, state_transfer, unicast
+from groupcomm import file_ping, merge_gms, safe, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Payload, ViewInstalled
@@ -34,6 +34,10 @@ from groupcomm_simulator.taps import Note, Tap
 __all__ = ["CODEC", "Life", "Rejected", "Step", "read_log", "replayed"]
 
 CODEC: Final = Codec(LAYERS)
+
+Told: TypeAlias = tuple[Address, int] | ViewInstalled | safe.SafeUpTo | safe.UnknownUpTo
+
+_SAFE: Final = [*LAYERS].index("safe")
 
 _LARGEST_LOG: Final = 1 << 30  # bytes
 _LARGEST_LINE: Final = 4 << 20  # bytes; a message of the largest size takes 88,000
@@ -57,7 +61,8 @@ class Step:
     """A composite step: the event, as it is in the log and as the stack takes it, and what came of it.
 
     `ordered`: the deliveries and the views of SEQUENCER, in their order. STATE_TRANSFER above it holds and
-    drops deliveries; without that layer they are those of the stack.
+    drops deliveries; without that layer they are those of the stack. `told`: what SAFE took and told, in their
+    order: deliveries, as sender and number, views, and which own messages are safe.
     """
 
     line: int
@@ -66,6 +71,7 @@ class Step:
     effects: tuple[Effect, ...]
     on_paper: tuple[Any, ...]
     ordered: tuple[Deliver | ViewInstalled, ...]
+    told: tuple[Told, ...] = ()
 
 
 @define
@@ -103,7 +109,7 @@ def _brief(step: Step) -> Step:
     ordered = tuple(
         Deliver(each.sender, _short(each.payload)) if isinstance(each, Deliver) else each for each in step.ordered
     )
-    return Step(step.line, step.cause, written, (), sent, ordered)
+    return Step(step.line, step.cause, written, (), sent, ordered, step.told)
 
 
 class _NotSoError(Exception):
@@ -249,7 +255,8 @@ class _Run:
                 self._life.events[note.place].append(note.event)
                 self._life.lines[note.place].append(at)
         ordered = tuple(self._ordered(effects))
-        self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper), ordered))
+        told = tuple(self._told())
+        self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper), ordered, told))
 
     def _ordered(self, effects: tuple[Effect, ...]) -> Iterator[Deliver | ViewInstalled]:
         if "state_transfer" not in self._life.configs:
@@ -265,6 +272,21 @@ class _Run:
                     yield note.event
                 case _:
                     pass
+
+    def _told(self) -> Iterator[Told]:
+        for note in self._notes if "safe" in self._life.configs else ():
+            if note.place != _SAFE:
+                continue
+            match note.event:
+                case safe.DataReceived(sender, message):
+                    yield sender, message.number
+                case ViewInstalled():
+                    yield note.event
+                case _:
+                    pass
+            for effect in note.effects:
+                if isinstance(effect, PassUp) and isinstance(effect.event, safe.SafeUpTo | safe.UnknownUpTo):
+                    yield effect.event
 
     def _same(self, what: str, said: object, found: object) -> None:
         if type(said) is not type(found) or said != found:
