@@ -74,7 +74,7 @@ Start(member) ==
      acks |-> [x \in {} |-> 0]]     \* of each member the last ACK, of the present view or a later one
 
 Entry(function, key, default) == IF key \in DOMAIN function THEN function[key] ELSE default
-Put(function, key, value) == [x \in DOMAIN function \cup {key} |-> IF x = key THEN value ELSE function[x]]
+Updated(function, key, value) == [x \in DOMAIN function \cup {key} |-> IF x = key THEN value ELSE function[x]]
 
 IsMember(s, m) == \E i \in DOMAIN s.view.members : s.view.members[i] = m
 Own(s) == Entry(s.had, s.member, 0)
@@ -128,7 +128,7 @@ SendRequested(s, e) ==
 \* A multicast, in its place.
 DataReceived(s, e) ==
     IF ~IsMember(s, e.sender) \/ e.message.number < 1 THEN RemoteError(s)
-    ELSE LET after == [s EXCEPT !.had = Put(@, e.sender, e.message.number)]
+    ELSE LET after == [s EXCEPT !.had = Updated(@, e.sender, e.message.number)]
              up == <<Deliver(e.sender, e.message.payload)>>
          IN IF e.sender = s.member THEN Report(after, up)
             ELSE Handled(after, Append(up, Send(e.sender, AckMessage(s.view.id, e.message.number))))
@@ -138,7 +138,7 @@ AckReceived(s, e) ==
     IF id # s.view.id /\ id.counter <= s.view.id.counter THEN Ignored(s)
     ELSE IF id # s.view.id /\ ~KeepEarly THEN Ignored(s)
     ELSE IF (id = s.view.id /\ ~IsMember(s, e.sender)) \/ e.message.number > s.sent THEN RemoteError(s)
-    ELSE LET after == [s EXCEPT !.acks = Put(@, e.sender, e.message)]
+    ELSE LET after == [s EXCEPT !.acks = Updated(@, e.sender, e.message)]
          IN IF id = s.view.id THEN Report(after, <<>>) ELSE Handled(after, <<>>)
 
 \* A view is formed; SEQUENCER may say so before the view is passed up.

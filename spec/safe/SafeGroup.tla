@@ -52,7 +52,6 @@ MajorityOf == INSTANCE MajorityViews WITH
     Founders <- First[1].members, Rule <- "attempts", Script <- <<>>, MaxViews <- 0
 
 Max(set) == CHOOSE n \in set : \A i \in set : i <= n
-Updated(function, key, value) == [x \in DOMAIN function \cup {key} |-> IF x = key THEN value ELSE function[x]]
 
 -----------------------------------------------------------------------------
 (* The order *)
