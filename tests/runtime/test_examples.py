@@ -1,7 +1,9 @@
 """The examples do what they say: several members in one process, over loopback."""
 
 import asyncio
+import json
 import re
+import socket
 import sys
 from contextlib import AsyncExitStack
 from importlib.util import module_from_spec, spec_from_file_location
@@ -52,11 +54,10 @@ def saved(document: str, folder: Path, name: str) -> None:
     (folder / name).write_text(program, encoding="utf-8")
 
 
-async def started(stack: AsyncExitStack, folder: Path, program: str, name: str) -> asyncio.subprocess.Process:
+async def started(stack: AsyncExitStack, folder: Path, *program: str) -> asyncio.subprocess.Process:
     """A member as a process, which is killed in the end."""
-    member = await asyncio.create_subprocess_exec(
-        sys.executable, program, name, cwd=folder, stdout=asyncio.subprocess.PIPE
-    )
+    pipe = asyncio.subprocess.PIPE
+    member = await asyncio.create_subprocess_exec(sys.executable, *program, cwd=folder, stdout=pipe, stderr=pipe)
 
     async def ends() -> None:
         if member.returncode is None:
@@ -86,6 +87,48 @@ def test_the_leader_of_the_quick_start_is_the_senior_member_and_leaves_at_sigter
             alice.terminate()
             assert "leads 1" == await says(bob)
             assert 0 == await alice.wait()
+
+    run(test())
+
+
+def test_the_lock_of_the_quick_start_goes_to_the_next_member_when_its_holder_is_killed(tmp_path: Path) -> None:
+    saved("docs/quick-start.md", tmp_path, "lock.py")
+
+    async def test() -> None:
+        async with AsyncExitStack() as stack:
+            alice = await started(stack, tmp_path, "lock.py", "alice")
+            assert ["wait:", "wait: alice", "has it"] == [await says(alice) for _ in range(3)]
+            bob = await started(stack, tmp_path, "lock.py", "bob")
+            while "wait: alice bob" != (line := await says(bob)):
+                assert line in {"wait:", "wait: alice"}
+            alice.kill()
+            assert ["wait: bob", "has it"] == [await says(bob), await says(bob)]
+            assert 0 == await bob.wait()
+
+    run(test())
+
+
+def test_the_operated_program_says_how_it_is(tmp_path: Path) -> None:
+    """Its log can be read, it answers HTTP, and it leaves at SIGTERM."""
+    saved("docs/operating.md", tmp_path, "operated.py")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    async def test() -> None:
+        async with AsyncExitStack() as stack:
+            alice = await started(stack, tmp_path, "operated.py", "alice", f"{port}")
+            assert (await says(alice)).startswith("NewView(")
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.0\r\n\r\n")
+            head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+            writer.close()
+            assert b"HTTP/1.0 200 OK" == head.splitlines()[0]
+            assert ["alice"] == [each.partition("#")[0] for each in json.loads(body)["members"]]
+            alice.terminate()
+            _, log = await alice.communicate()
+            assert 0 == alice.returncode
+            assert " INFO view: group=operated " in log.decode()
 
     run(test())
 
