@@ -59,6 +59,12 @@ def command(
             "--namespaces", help="Each member in a network namespace of its own; partitions cut a bridge. Needs root."
         ),
     ] = False,
+    majority: Annotated[
+        bool, typer.Option("--majority", help="Members join with majority=True. One at a time ends.")
+    ] = False,
+    state: Annotated[
+        bool, typer.Option("--state", help="Applications have a state, all messages: at the end they have one.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a group of real processes on loopback, do faults to it, and judge the logs of all incarnations.
@@ -73,6 +79,8 @@ def command(
         seed=_SEED if seed is None else seed,
         limit=_LIMIT if limit is None else limit,
         namespaces=namespaces,
+        majority=majority,
+        state=state,
     )
     folder = _folder(out)
     kept = out is not None
@@ -137,6 +145,8 @@ def _record(outcome: Outcome, folder: Path | None) -> dict[str, object]:
         "members": campaign.members,
         "seed": campaign.seed,
         "namespaces": campaign.namespaces,
+        "majority": campaign.majority,
+        "state": campaign.state,
         "faults": dict(sorted(outcome.faults.items())),
         "rounds": outcome.rounds,
         "seconds": round(outcome.seconds, 1),

@@ -32,6 +32,9 @@ KINDS: Final = {
 }
 """Each kind, and what it is."""
 
+_ENDS: Final = frozenset({"kill", "kill two", "restart", "leave", "all leave", "full disk"})
+"""The kinds that end an incarnation."""
+
 _MOST: Final = 4  # faults of a round
 _ALIVE: Final = 2  # so many run at least, but where all leave
 
@@ -64,16 +67,22 @@ class Round:
     faults: tuple[Fault, ...]
 
 
-def drawn(seed: int, names: Sequence[str], faults: int, patience: float) -> list[Round]:
-    """Draw a campaign of so many faults. No kind comes again before each has come."""
+def drawn(seed: int, names: Sequence[str], faults: int, patience: float, *, majority: bool = False) -> list[Round]:
+    """Draw a campaign of so many faults. No kind comes again before each has come.
+
+    `majority`: in a round one incarnation ends at most, so that a majority of the last view is always left.
+    """
     random = Random(seed)  # noqa: S311 - dice
+    kinds = sorted(KINDS.keys() - ({"kill two", "all leave"} if majority else set()))
     deck: list[str] = []
     rounds: list[Round] = []
     left = faults
     while left:
         runs, round_ = set(names), list[Fault]()
         for _ in range(min(left, random.randint(1, _MOST))):
-            deck = deck or random.sample(sorted(KINDS), len(KINDS))
+            deck = deck or random.sample(kinds, len(kinds))
+            if majority and deck[-1] in _ENDS and any(each.kind in _ENDS for each in round_):
+                break
             fault = _fault(deck[-1], sorted(runs), random, patience)
             if round_ and len(runs - set(_gone(fault))) < _ALIVE:
                 break
