@@ -20,6 +20,7 @@ from attrs import evolve
 
 from groupcomm.effects import PassUp, SetTimer
 from groupcomm.events import Block, Deliver, ViewInstalled
+from groupcomm.state_transfer import MarkState
 from groupcomm_field.torture.running import Campaign, tortured
 from groupcomm_runtime import group as groups
 from groupcomm_runtime import logs
@@ -116,6 +117,22 @@ def _one_in_forty(effect: object) -> bool:
     return isinstance(effect, PassUp) and isinstance(effect.event, Deliver) and next(_deliveries) % 40 == 0
 
 
+def _marks_late() -> None:
+    """The state is marked after messages that follow the cut."""
+
+    def late(happens: Callable[..., None]) -> Callable[..., None]:
+        def puts(self: groups.Group, events: Iterable[object]) -> None:
+            those = [*events]
+            if any(isinstance(each, MarkState) for each in those):
+                asyncio.get_running_loop().call_later(0.3, happens, self, those)
+            else:
+                happens(self, those)
+
+        return puts
+
+    _instead(groups.Group, "_happen", late)
+
+
 def _passes_up(kind: type) -> Callable[[object], bool]:
     return lambda effect: isinstance(effect, PassUp) and isinstance(effect.event, kind)
 
@@ -146,14 +163,24 @@ BROKEN: Final[dict[str, Callable[[], None]]] = {
     "a delivery in forty is lost": lambda: _without(_one_in_forty),
     "events of the application change places": _events_jump,
     "the application hears of no view": lambda: _without(_passes_up(ViewInstalled)),
+    "the state is marked late": _marks_late,
+    "a message is acknowledged before it is safe": lambda: _instead(
+        groups.Group, "send", lambda send: lambda self, data: send(self, data, safe=False)
+    ),
 }
 """Each piece, and how it is broken."""
+
+OF_STATES: Final = frozenset({"the state is marked late", "a message is acknowledged before it is safe"})
+"""Those for which members join with a state and `majority`."""
 
 
 def noticed(name: str, folder: Path, faults: int, *, limit: float, seed: int = 1) -> list[str]:
     """Return the findings of a campaign on members with that piece broken."""
     program = (str(Path(__file__)), name)
-    campaign = Campaign(members=3, faults=faults, seed=seed, limit=limit, program=program)
+    states = name in OF_STATES
+    campaign = Campaign(
+        members=3, faults=faults, seed=seed, limit=limit, majority=states, state=states, program=program
+    )
     return tortured(campaign, folder, lambda _: None).found
 
 

@@ -51,6 +51,16 @@ def test_a_plan_is_a_function_of_its_seed_and_has_every_kind_before_one_comes_ag
     assert drawn(1, names, 40, 1.0) != drawn(2, names, 40, 1.0)
 
 
+def test_with_a_majority_one_incarnation_of_a_round_ends() -> None:
+    kinds = {"kill", "kill two", "restart", "leave", "all leave", "full disk"}
+    for seed in range(50):
+        plan = drawn(seed, "abcde", 40, 1.0, majority=True)
+        assert 40 == sum(len(round_.faults) for round_ in plan)
+        ends = [[fault.kind for fault in round_.faults if fault.kind in kinds] for round_ in plan]
+        assert {0, 1} == {*map(len, ends)}
+        assert {"kill", "restart", "leave", "full disk"} == {kind for each in ends for kind in each}
+
+
 def test_a_fault_hits_members_that_run() -> None:
     for seed in range(200):
         for round_ in drawn(seed, "abc", 30, 1.0):
@@ -116,6 +126,23 @@ def test_twenty_faults_and_the_logs_of_all_lives_are_accepted(tmp_path: Path) ->
     assert record == json.loads((out / "outcome.json").read_text())
     lost_is_noticed(out, record)
     tlc_decides(out, record)
+
+
+def test_with_a_majority_all_end_with_one_state_that_has_what_was_safe(tmp_path: Path) -> None:
+    """The coordinator is cut off, then others are killed."""
+    out = tmp_path / "out"
+    run = subprocess.run(
+        [*TORTURE, "--members=3", "--faults=4", "--seed=96", "--majority", "--state", "--out", str(out), "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == run.returncode, f"{run.stdout}{run.stderr}{(out / 'faults.log').read_text()[-3000:]}"
+    record = json.loads(run.stdout)
+    assert {"partition": 1, "kill": 1, "restart": 1, "loss": 1} == record["faults"]
+    assert 3 == record["judged"]["states"]
+    assert 50 < record["judged"]["safe, and in the state"]
+    assert 50 < record["judged"]["safe"], "of which accept judges what SAFE has told"
 
 
 def test_a_partition_of_namespaces_is_cut_by_the_kernel_and_heals(tmp_path: Path) -> None:
@@ -233,17 +260,18 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "limit", "text"),
+    ("name", "limit", "faults", "seed", "text"),
     [
-        ("BLOCK is not answered", 8, "not so that all are in one view"),
-        ("NAKACK's highest seqno is not sent", 8, "and all tables are empty"),
-        ("one address serves all incarnations", 60, "has ended with 1"),
-        ("events of the application change places", 60, "of the application is"),
+        ("BLOCK is not answered", 8, 3, 1, "not so that all are in one view"),
+        ("NAKACK's highest seqno is not sent", 8, 3, 1, "and all tables are empty"),
+        ("one address serves all incarnations", 60, 3, 1, "has ended with 1"),
+        ("events of the application change places", 60, 3, 1, "of the application is"),
+        ("a message is acknowledged before it is safe", 60, 1, 76, "messages were safe, and are not in the state"),
     ],
 )
-def test_broken_glue_is_noticed(tmp_path: Path, name: str, limit: float, text: str) -> None:
-    """Four of the pieces of `broken_glue.py`, of which docs/runtime.md has the table."""
-    found = noticed(name, tmp_path, 3, limit=limit)
+def test_broken_glue_is_noticed(tmp_path: Path, name: str, *, limit: float, faults: int, seed: int, text: str) -> None:
+    """Five of the pieces of `broken_glue.py`, of which docs/runtime.md has the table."""
+    found = noticed(name, tmp_path, faults, limit=limit, seed=seed)
     assert any(text in each for each in found), found
 
 
