@@ -51,13 +51,14 @@ def test_a_plan_is_a_function_of_its_seed_and_has_every_kind_before_one_comes_ag
     assert drawn(1, names, 40, 1.0) != drawn(2, names, 40, 1.0)
 
 
-def test_with_a_majority_one_incarnation_of_a_round_ends() -> None:
+def test_with_a_majority_an_incarnation_ends_in_a_round_of_its_own() -> None:
     kinds = {"kill", "kill two", "restart", "leave", "all leave", "full disk"}
     for seed in range(50):
         plan = drawn(seed, "abcde", 40, 1.0, majority=True)
         assert 40 == sum(len(round_.faults) for round_ in plan)
         ends = [[fault.kind for fault in round_.faults if fault.kind in kinds] for round_ in plan]
         assert {0, 1} == {*map(len, ends)}
+        assert all(len(round_.faults) == 1 for round_, each in zip(plan, ends, strict=True) if each)
         assert {"kill", "restart", "leave", "full disk"} == {kind for each in ends for kind in each}
 
 

@@ -60,7 +60,7 @@ def command(
         ),
     ] = False,
     majority: Annotated[
-        bool, typer.Option("--majority", help="Members join with majority=True. One at a time ends.")
+        bool, typer.Option("--majority", help="Members join with majority=True. One in a round ends.")
     ] = False,
     state: Annotated[
         bool, typer.Option("--state", help="Applications have a state, all messages: at the end they have one.")

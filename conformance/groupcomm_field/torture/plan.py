@@ -70,7 +70,8 @@ class Round:
 def drawn(seed: int, names: Sequence[str], faults: int, patience: float, *, majority: bool = False) -> list[Round]:
     """Draw a campaign of so many faults. No kind comes again before each has come.
 
-    `majority`: in a round one incarnation ends at most, so that a majority of the last view is always left.
+    `majority`: an incarnation ends in a round of its own, one in a round. If a pair has formed a view meanwhile,
+    and its senior is gone for good, nothing is delivered any more.
     """
     random = Random(seed)  # noqa: S311 - dice
     kinds = sorted(KINDS.keys() - ({"kill two", "all leave"} if majority else set()))
@@ -81,7 +82,7 @@ def drawn(seed: int, names: Sequence[str], faults: int, patience: float, *, majo
         runs, round_ = set(names), list[Fault]()
         for _ in range(min(left, random.randint(1, _MOST))):
             deck = deck or random.sample(kinds, len(kinds))
-            if majority and deck[-1] in _ENDS and any(each.kind in _ENDS for each in round_):
+            if majority and round_ and {deck[-1], round_[-1].kind} & _ENDS:
                 break
             fault = _fault(deck[-1], sorted(runs), random, patience)
             if round_ and len(runs - set(_gone(fault))) < _ALIVE:
