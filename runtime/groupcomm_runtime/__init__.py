@@ -23,6 +23,7 @@ from .errors import (
     GroupError,
     MessageTooLargeError,
     NameTakenError,
+    NoRoomError,
     NotDelivered,
     NotSafe,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "NameTakenError",
     "NewLife",
     "NewView",
+    "NoRoomError",
     "NoState",
     "NotDelivered",
     "NotSafe",

@@ -7,6 +7,7 @@ __all__ = [
     "GroupError",
     "MessageTooLargeError",
     "NameTakenError",
+    "NoRoomError",
     "NotDelivered",
     "NotSafe",
 ]
@@ -40,6 +41,10 @@ class NotSafe(GroupError):  # noqa: N818 - as above
 
     The members that go on may have delivered it, or never do.
     """
+
+
+class NoRoomError(GroupError):
+    """No message is posted now: as many are on their way as may be, or the view changes."""
 
 
 class EndedError(GroupError):

@@ -5,12 +5,12 @@ import logging
 import socket
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from inspect import iscoroutinefunction
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 import msgspec
 from attrs import define, evolve, frozen
@@ -28,6 +28,7 @@ from .errors import (
     GroupError,
     MessageTooLargeError,
     NameTakenError,
+    NoRoomError,
     NotDelivered,
     NotSafe,
 )
@@ -41,6 +42,8 @@ from .places import address_of
 from .settings import Settings
 from .transfer import Message, NewView, StateProvider, Transfer, numbered, of_application
 from .transports import Tcp, Transport, Udp
+
+T = TypeVar("T")
 
 __all__ = ["Blocked", "Event", "Group", "NewLife", "NoState", "Primary", "StateDropped", "Unblocked", "join"]
 
@@ -114,48 +117,40 @@ class _Took:
 
 @frozen
 class _Waits:
-    """A caller of `send`: until its message is delivered here, or with `safe` until it is safe."""
+    """A caller of `send`: until its message has come back, or with `safe` until it is safe."""
 
-    back: asyncio.Future[None]
+    answer: asyncio.Future[bool]
     safe: bool
 
     def raises(self, error: GroupError) -> None:
         """The caller, if it still waits, gets an error; no other part need hear of it."""
-        if not self.back.done():
-            self.back.set_exception(error)
-            self.back.exception()
+        if not self.answer.done():
+            self.answer.set_exception(error)
+            self.answer.exception()
 
 
 @define(eq=False)
 class _OnItsWay:
-    """An own multicast: its number, and who waits for it.
+    """An own multicast: its number, and who waits for each message.
 
-    `here`: it is delivered here, or in the state that came. `safe`: whether it is safe; None: SAFE has not said.
+    `back`: it has come back, True: among the events, False: in the state that came. `safe`: SAFE has said that it
+    is, or that nobody knows.
     """
 
     number: int
-    waiting: list[_Waits]
-    here: bool = False
+    waiting: list[_Waits | None]
+    back: bool | None = None
     safe: bool | None = None
 
-    def answer(self, me: Address) -> None:
-        """Answer all of whom something is known now. `me`: the incarnation that has sent it."""
-        for each in self.waiting if self.here else ():
-            if each.back.done():
+    def answers(self, me: Address) -> None:
+        """Answer all callers of whose messages enough is known now. `me`: the incarnation that has sent it."""
+        for each in self.waiting if self.back is not None else ():
+            if each is None or each.answer.done():
                 continue
             if not each.safe or self.safe:
-                each.back.set_result(None)
+                each.answer.set_result(bool(self.back))
             elif self.safe is False:
                 each.raises(NotSafe(f"{me} has delivered it, and nobody knows whether the members that go on have it"))
-
-    def ends(self, me: Address) -> None:
-        """The incarnation that has sent it is over: answer all that wait."""
-        if self.here:
-            self.safe = bool(self.safe)
-            self.answer(me)
-            return
-        for each in self.waiting:
-            each.raises(NotDelivered(f"{me} has ended before its message came back"))
 
 
 class Group:
@@ -201,8 +196,12 @@ class Group:
         self._full_recorded = False
         """The log of the operator has it since the events were less than half of the room."""
         self._can_send = asyncio.Event()
+        self._back = asyncio.Event()
+        """Own messages have come back."""
         self._window = asyncio.Semaphore(_WINDOW)
-        self._sent: list[tuple[bytes, _Waits]] = []
+        self._posted = 0
+        """Messages on their way that nobody waits for."""
+        self._sent: list[tuple[bytes, _Waits | None]] = []
         """In this loop turn: they are multicast together."""
         self._on_their_way: deque[_OnItsWay] = deque()
         """The own multicasts that did not come back yet."""
@@ -253,6 +252,11 @@ class Group:
     # Used by an application
 
     @property
+    def name(self) -> str:
+        """The name of the group."""
+        return self._name
+
+    @property
     def address(self) -> Address:
         """The own address, of this incarnation."""
         return self._member.me
@@ -261,6 +265,16 @@ class Group:
     def members(self) -> tuple[Address, ...]:
         """The members of the present view, the most senior first; none before the first view."""
         return self._members
+
+    @property
+    def leader(self) -> Address | None:
+        """The most senior member of the present view: the same one at all its members. None before the first view."""
+        return self._members[0] if self._members else None
+
+    @property
+    def majority(self) -> bool:
+        """True with `join(majority=True)`: of the parts of a group one delivers."""
+        return self._settings.majority
 
     @property
     def view(self) -> ViewId | None:
@@ -295,20 +309,21 @@ class Group:
 
     @property
     def metrics(self) -> str:
-        """Address, view, `counts` and `tables` as a line of JSON."""
+        """Address, view, version, `counts` and `tables` as a line of JSON."""
         view = None if self._view is None else (self._view.counter, self._view.creator)
-        now = {"group": self._name, "address": self.address, "view": view, "members": self._members}
+        now = {"group": self._name, "version": VERSION, "address": self.address, "view": view, "members": self._members}
         return msgspec.json.encode(
             {**now, "primary": self.primary, "counts": self.counts, "tables": self.tables}
         ).decode()
 
-    async def send(self, data: bytes, *, safe: bool | None = None) -> None:
+    async def send(self, data: bytes, *, safe: bool | None = None) -> bool:
         """Send to all; return when it is delivered here, in its place in the order, or when it is safe.
 
         Safe: every member that goes on with this one has delivered it, whoever crashes. `safe`: wait for that;
         by default where the group was joined with `safe` or `majority`. Raises NotSafe where nobody knows whether
         it is safe: parts of the group have met, or this incarnation has ended after it was delivered here.
 
+        True: it is among the events. False: it is in the state of other members that came (`join(state=)`).
         Raises NotDelivered where this incarnation ends first: other members may deliver it then, or not. With
         `majority` a member in a minority waits here until it is with a majority again.
         A caller that stops waiting, as by a time limit, knows as little: what is on its way stays so, and has
@@ -317,6 +332,45 @@ class Group:
         left. Raises EventsWaitError in the task that takes the events, where they are full, or get full while
         it waits: that message may be delivered yet.
         """
+        self._refuse_no_message(data)
+        if safe and not self._settings.reports_safe:
+            raise BadInputError("safe=True needs a group in which members acknowledge: join all with safe=True")
+        waits = self._settings.reports_safe if safe is None else safe
+        return await self._unless_events_wait("send", self._sends(data, safe=waits))
+
+    def post(self, data: bytes) -> None:
+        """Send to all, and wait for nothing: that it is delivered, this member's events say, and they alone.
+
+        256 such messages are on their way at most, besides those of `send`. Raises NoRoomError where no more
+        is taken now: `await drain()` first. Raises MessageTooLargeError, BadInputError and EndedError as `send`.
+        """
+        self._refuse_no_message(data)
+        self._refuse_if_ended()
+        if not self.room:
+            raise NoRoomError(f"{self._posted} messages are on their way, or none is taken now: `await drain()` first")
+        self._posted += 1
+        self._goes_out(data, None)
+
+    @property
+    def room(self) -> int:
+        """How many messages `post` takes now."""
+        return _WINDOW - self._posted if self._can_send.is_set() and not self._left.is_set() else 0
+
+    async def drain(self) -> None:
+        """Wait until there is room for `post`. Raises EventsWaitError and EndedError as `send`."""
+        self._refuse_other_loop()
+        await self._unless_events_wait("drain", self._drains())
+
+    async def _drains(self) -> None:
+        while not self.room:
+            self._refuse_if_ended()
+            if self._can_send.is_set():
+                self._back.clear()
+                await self._back.wait()
+            else:
+                await self._can_send.wait()
+
+    def _refuse_no_message(self, data: bytes) -> None:
         self._refuse_other_loop()
         if type(data) is not bytes:
             raise BadInputError(f"a message is bytes, and no {type(data).__name__}: encode it")
@@ -324,28 +378,31 @@ class Group:
             raise MessageTooLargeError(
                 f"a message of {len(data)} bytes, and the largest has {LARGEST_MESSAGE}: send it in parts"
             )
-        if safe and not self._settings.reports_safe:
-            raise BadInputError("safe=True needs a group in which members acknowledge: join all with safe=True")
-        waits = self._settings.reports_safe if safe is None else safe
+
+    async def _unless_events_wait(self, what: str, call: Coroutine[Any, Any, T]) -> T:
+        """What a call returns; EventsWaitError where it would wait for the own task."""
         if asyncio.current_task() is not self._taker:
-            await self._sends(data, safe=waits)
-            return
+            return await call
         if self.full:
-            raise EventsWaitError(self._waits_for_itself("send"))
+            call.close()
+            raise EventsWaitError(self._waits_for_itself(what))
         try:
             async with asyncio.timeout(None) as self._taker_waits:
-                await self._sends(data, safe=waits)
+                return await call
         except TimeoutError:
-            raise EventsWaitError(self._waits_for_itself("send")) from None
+            raise EventsWaitError(self._waits_for_itself(what)) from None
         finally:
             self._taker_waits = None
 
-    async def _sends(self, data: bytes, *, safe: bool) -> None:
-        back = await self._may_send()
+    async def _sends(self, data: bytes, *, safe: bool) -> bool:
+        answer = await self._may_send()
+        self._goes_out(data, _Waits(answer, safe))
+        return await answer  # where this wait is cancelled, the message is still on its way
+
+    def _goes_out(self, data: bytes, waits: _Waits | None) -> None:
         if not self._sent:
             self._loop.call_soon(self._multicast_together)
-        self._sent.append((data, _Waits(back, safe)))
-        await asyncio.shield(back)  # where this wait is cancelled, the message is still on its way
+        self._sent.append((data, waits))
 
     def _waits_for_itself(self, what: str) -> str:
         return (
@@ -403,7 +460,7 @@ class Group:
         if self._declares and self._member.may_declare:
             self._member.declares()
 
-    async def _may_send(self) -> asyncio.Future[None]:
+    async def _may_send(self) -> asyncio.Future[bool]:
         """Wait for a place in the window. Gives the future by which that message comes back.
 
         The place belongs to the message, and not to its caller, who may wait no more.
@@ -417,19 +474,18 @@ class Group:
         except BaseException:
             self._window.release()
             raise
-        back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        back.add_done_callback(lambda _: self._window.release())
-        return back
+        return self._loop.create_future()
 
     def _multicast_together(self) -> None:
-        """Multicast what was sent in this loop turn: as many messages at once as four datagrams hold."""
+        """Multicast what was sent in this loop turn: as many messages at once as four datagrams or a frame hold."""
+        most = max(_DATAGRAMS * self._settings.datagram, self._settings.frame)
         sent, self._sent = self._sent, []
         together: list[bytes] = []
-        waiting: list[_Waits] = []
+        waiting: list[_Waits | None] = []
         size = 0
         for data, waits in sent:
             size += len(data) + 5
-            if together and size > _DATAGRAMS * self._settings.datagram:
+            if together and size > most:
                 self._multicast(together, waiting)
                 together, waiting, size = [], [], len(data) + 5
             together.append(data)
@@ -437,7 +493,7 @@ class Group:
         if together:
             self._multicast(together, waiting)
 
-    def _multicast(self, messages: list[bytes], waiting: list[_Waits]) -> None:
+    def _multicast(self, messages: list[bytes], waiting: list[_Waits | None]) -> None:
         self._numbers += 1
         one = _OnItsWay(self._numbers, waiting)
         self._on_their_way.append(one)
@@ -507,20 +563,31 @@ class Group:
         number, messages = numbered(data)
         self._happen(Message(sender, each) for each in messages)
         if sender == self._member.me:
-            self._are_back(number)
+            self._are_back(number, among_events=True)
 
-    def _are_back(self, number: int) -> None:
+    def _are_back(self, number: int, *, among_events: bool) -> None:
         """The own multicasts up to a number were delivered, or are in the state that came."""
         while self._on_their_way and self._on_their_way[0].number <= number:
             one = self._on_their_way.popleft()
-            one.here = True
-            one.answer(self._member.me)
+            one.back = among_events
+            self._makes_room(one.waiting)
+            one.answers(self._member.me)
+        self._back.set()
+
+    def _makes_room(self, waiting: Iterable[_Waits | None]) -> None:
+        """Give back the places in the window of messages that are on their way no more."""
+        for each in waiting:
+            if each is None:
+                self._posted -= 1
+            else:
+                self._window.release()
 
     def decided(self, number: int, *, is_safe: bool) -> None:
         while self._undecided and self._undecided[0].number <= number:
             one = self._undecided.popleft()
             one.safe = is_safe
-            one.answer(self._member.me)
+            one.answers(self._member.me)
+        self._back.set()
 
     def transfers(self, event: object) -> None:
         transfer = self._transfer
@@ -540,7 +607,7 @@ class Group:
                 self._coming += 1
                 self._happen([_Took(transfer.came())])
             case state_transfer.OwnIsInState(number):
-                self._are_back(number)
+                self._are_back(number, among_events=False)
             case state_transfer.StateDropped():
                 self._happen([StateDropped()])
             case state_transfer.NoState():
@@ -587,9 +654,15 @@ class Group:
         self._operations.record(
             "ended", level=logging.INFO if error is None else logging.ERROR, error=None if error is None else str(error)
         )
-        never_sent = _OnItsWay(0, [waits for _, waits in self._sent])
-        for one in (*self._on_their_way, *self._undecided, never_sent):
-            one.ends(self._member.me)
+        never = [each for one in self._on_their_way for each in one.waiting] + [each for _, each in self._sent]
+        self._makes_room(never)
+        self._back.set()
+        for each in never:
+            if each is not None:
+                each.raises(NotDelivered(f"{self._member.me} has ended before its message came back"))
+        for one in self._undecided:
+            one.safe = False
+            one.answers(self._member.me)
         self._on_their_way.clear()
         self._undecided.clear()
         self._sent.clear()
@@ -652,7 +725,11 @@ class Group:
         if version != VERSION:
             key = "" if certain else ", or another key"
             return f"version {version}{key}, and this is {VERSION}: use one release"
-        return "another majority=, safe= or state=: give the same" if certain else "another key: give the same key="
+        return (
+            "another majority=, safe=, state= or encrypted=: give the same"
+            if certain
+            else "another key: give the same key="
+        )
 
     # Coming and going
 
@@ -690,9 +767,11 @@ class Group:
             if self._members and not self._left.is_set():
                 self._multicast_together()
                 # No flush drains the table of a leaver: its messages would go with it (FLAW-128).
-                sent = (*self._on_their_way, *self._undecided)
-                if waiting := {waits.back for each in sent for waits in each.waiting}:
-                    await asyncio.wait(waiting, timeout=self._settings.patience)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._settings.patience):
+                        while self._on_their_way or self._undecided:
+                            self._back.clear()
+                            await self._back.wait()
                 self._member.leave()
                 with suppress(TimeoutError):  # the others suspect this member as soon as it is silent
                     async with asyncio.timeout(4 * self._settings.patience):
@@ -764,9 +843,14 @@ async def join(
     try:
         secret = await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key
         options = {"majority": chosen.majority, "safe": chosen.reports_safe, "state": state is not None}
-        seal = Seal(secret, group, "".join(f"\0{name}" for name, given in options.items() if given))
+        given = "".join(f"\0{name}" for name, is_given in options.items() if is_given)
+        seal = Seal(secret, group, given, encrypted=chosen.encrypted)
         address(name)
         refuse_name(name)
+    except ModuleNotFoundError as error:
+        raise BadInputError(
+            f"encrypted=True needs the package {error.name}: pip install 'groupcomm[runtime,encryption]'"
+        ) from None
     except ValueError as error:
         raise BadInputError(str(error)) from None
     if transport is not None and chosen.transport != "udp":
