@@ -55,7 +55,7 @@ class Way:
 _BY_NAME: Final = frozenset({"file_ping", "heartbeat", "merge", "merge_gms"})
 """The leader of a merge, and the senior of two members that start, is the least by name."""
 
-_FIRST: Final = frozenset({"gms", "merge", "merge_gms", "nakack", "stable", "sequencer"})
+_FIRST: Final = frozenset({"gms", "merge", "merge_gms", "nakack", "safe", "stable", "sequencer"})
 """The first view has a counter above that of no view, 0."""
 
 _COUNTERS_ALONE: Final = frozenset({"state_transfer"})
