@@ -47,7 +47,7 @@ conform: need-java $(STAMP) ## check the implementation against the models, with
 port-go: need-java need-go $(STAMP) ## build the port in Go, and hold it to all tables (some minutes)
 	@mkdir -p build
 	@cd conformance/adapters/go && go vet ./... && go test ./... && go build -o ../../../build/port-go .
-	@$(BIN)/groupcomm conform --adapter build/port-go --strict --renamed --random 6000 $(ARGS) $(filter-out stack heartbeat file_ping state_transfer safe,$(PROTOCOL))
+	@$(BIN)/groupcomm conform --adapter build/port-go --strict --renamed --random 6000 $(ARGS) $(filter-out stack state_transfer safe,$(PROTOCOL))
 
 broken-ports: need-java need-go $(STAMP) ## break the port in Go on purpose: each must be noticed (nightly: half an hour)
 	@$(BIN)/python conformance/adapters/go/broken_ports.py $(ARGS)
@@ -134,8 +134,8 @@ mutants: need-java $(STAMP) ## break the specification and the implementation of
 errata: need-java $(STAMP) ## write build/docs/errata from the manifests
 	@$(BIN)/groupcomm errata $(ARGS)
 
-release: need-java $(STAMP) ## write dist/: the vectors of all protocols in one archive, and the wheels
-	@$(BIN)/groupcomm vectors --all --out dist
+release: need-java $(STAMP) ## write dist/: the vectors of all protocols in one archive, and the wheels; SINCE=ARCHIVE is that of the last release
+	@$(BIN)/groupcomm vectors --all --out dist $(if $(SINCE),--since $(SINCE))
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist . ./conformance
 
 pipeline: need-java $(SPARK) ## have the implementation take every transition of PROTOCOL's models, on Spark

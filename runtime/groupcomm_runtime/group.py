@@ -864,7 +864,7 @@ async def join(
     try:
         await discovery.look(chosen.patience)
         with _clear(group):
-            carries = await _opened(place, chosen, transport)
+            carries = await _opened(place, chosen, transport, operations)
         try:
             with _clear(group):
                 discovery.begin(carries.place)
@@ -932,12 +932,17 @@ def _tcp() -> socket.socket:
     return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
 
-async def _opened(place: Place, settings: Settings, transport: Callable[[], socket.socket] | None) -> Transport:
+async def _opened(
+    place: Place, settings: Settings, transport: Callable[[], socket.socket] | None, operations: Operations
+) -> Transport:
     """The transport of the settings at a place. Raises BadInputError where there can be none."""
     listens = settings.transport == "tcp"
     with ExitStack() as undo:
         sock = undo.enter_context((_tcp if listens else transport or _udp)())
         _bind(sock, place, listens=listens)
+        got = sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
+        if not listens and got < _RECEIVE_BUFFER:
+            operations.record("small buffer", level=logging.WARNING, bytes=got, asked=_RECEIVE_BUFFER)
         carries: Udp | Tcp = Tcp(sock, settings.patience) if listens else Udp(sock)
         undo.callback(carries.close)
         if isinstance(carries, Tcp):

@@ -80,7 +80,7 @@ def configs(settings: Settings, *, state: bool = False) -> dict[str, Any]:
         ),
         # A message counts 1 here: NAKACK does not report sizes.
         "stable": stable.Config(max_bytes=200, stable_interval=500, stability_delay=50),
-        "nakack": nakack.Config(highest_interval=200, request_delay=20),
+        "nakack": nakack.Config(highest_interval=200, request_delay=20, first_asked=4),
         "unicast": unicast.Config(retransmit_min=50, retransmit_max=2_000, resend_most=16),
         "heartbeat": heartbeat.Config(
             patience=beats, longest=_LONGEST * beats, beat_interval=round(settings.heartbeat * 1_000)
