@@ -97,6 +97,10 @@ _NUMBERS: Final = {
         "seqnos": "DigestEntry.delivered DigestEntry.low DigestEntry.received Purge.digest Stability.digest "
         "Stable.digest State.minimum State.vote"
     },
+    "safe": {
+        "seqnos": "Ack.number Data.number SafeUpTo.number State.before State.had State.sent State.told "
+        "UnknownUpTo.number"
+    },
     "sequencer": {"seqnos": "Entry.seqno Mark.seqno State.seqno Tag.seqno"},
     "flush": {
         "rounds": "FlushCompleted.round Reconcile.round Run.round StartFlush.round State.later State.round",
