@@ -15,6 +15,7 @@ from groupcomm.events import Deliver, ViewInstalled
 from groupcomm.view import Address, ViewId
 
 from .replaying import Life, Rejected, Step
+from .states import one_sequence
 
 __all__ = ["Judged", "judge"]
 
@@ -46,6 +47,8 @@ def judge(lives: Sequence[Life], survivors: Collection[Address] = ()) -> Judged:
     judged.rejected += _ordered(histories, judged.counts)
     if all(life.configs["sequencer"].majority for life in lives):
         judged.rejected += _on_one_path([*histories.values()], judged.counts)
+        if all("state_transfer" in life.configs for life in lives):
+            judged.rejected += one_sequence(lives, judged.counts)
     if all("safe" in life.configs for life in lives):
         judged.rejected += _uniform([_Ways.of(life) for life in lives], judged.counts)
     judged.rejected += _nothing_lost(histories, survivors, judged.counts)
