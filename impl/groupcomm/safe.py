@@ -227,8 +227,7 @@ def _ack_received(state: State, event: AckReceived) -> Transition:
         return state, ()
     if (present and sender not in state.view.members) or message.number > state.sent:
         raise RemoteProtocolError(state, event, "a member of the view acknowledges what was sent")
-    after = evolve(state, acks=state.acks.put(sender, message))
-    return _report(after, ()) if present else (after, ())
+    return _report(evolve(state, acks=state.acks.put(sender, message)), ())
 
 
 def _view_formed(config: Config, state: State, event: ViewFormed) -> Transition:
@@ -317,7 +316,9 @@ def _report(state: State, effects: tuple[Effect, ...]) -> Transition:
             told = (UnknownUpTo if less else SafeUpTo)(state.before)
             effects = (*effects, PassUp(told))
             state = evolve(_settled(state), told=state.before)
+    if state.before > state.told:  # of what came before, nothing is decided yet
+        return state, effects
     safe = _acked(state)
-    if state.before > state.told or safe == state.told:
+    if safe == state.told:
         return state, effects
     return evolve(state, told=safe, before=safe), (*effects, PassUp(SafeUpTo(safe)))
