@@ -28,7 +28,7 @@ from .errors import (
     NotSafe,
 )
 from .frames import LARGEST_MESSAGE
-from .group import Blocked, Event, Group, NewLife, NoState, Primary, StateDropped, Unblocked, join
+from .group import Blocked, Event, Group, NewLife, NoState, Primary, StateDropped, Unblocked, WaitsForPrimary, join
 from .keys import key_in
 from .settings import FAST, PATIENT, Settings
 from .transfer import Message, NewView, StateProvider
@@ -58,6 +58,7 @@ __all__ = [
     "StateDropped",
     "StateProvider",
     "Unblocked",
+    "WaitsForPrimary",
     "join",
     "key_in",
 ]

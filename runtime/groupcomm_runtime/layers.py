@@ -22,6 +22,7 @@ from groupcomm import (
 from groupcomm.effects import Datagram, Multicast, PassDown
 from groupcomm.events import Payload
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Layer, Raised, Stack
+from groupcomm.view import View, ViewId
 
 from .codec import Codec, RefusedError, canonical
 from .settings import Settings
@@ -144,6 +145,8 @@ def written_event(event: Event, data: bytes) -> tuple[Any, ...]:
             return "join", coordinator, life
         case Raised(unicast.IncarnationBegins(incarnation)):
             return "begins", incarnation
+        case Raised(sequencer.Restored(attempts)):
+            return "restored", [[view.id.counter, view.id.creator, [*view.members]] for view in attempts]
         case _:
             raise TypeError(f"no event of this runtime: {event!r}")
 
@@ -183,7 +186,17 @@ def event_of(values: Any, codec: Codec) -> Event:  # noqa: ANN401 - anything tha
             return Called(PassDown(gms.LeaveRequested()))
         case ["join", str(coordinator), int(life)]:
             return Called(PassDown(gms.JoinRequested(coordinator, life)))
+        case ["restored", [*attempts]]:
+            return Raised(sequencer.Restored(tuple(_view_of(each) for each in attempts)))
         case ["begins", int(incarnation)]:
             return Raised(unicast.IncarnationBegins(incarnation))
         case _:
             raise RefusedError("no event of a member")
+
+
+def _view_of(values: Any) -> View:  # noqa: ANN401 - anything that a file has
+    match values:
+        case [int(counter), str(creator), [*members]] if all(type(each) is str for each in members):
+            return View(ViewId(counter, creator), tuple(members))
+        case _:
+            raise RefusedError("no view of a record")

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, Protocol, cast
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, safe, sequencer, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, SilenceReported, Suspected, ViewInstalled
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
-from groupcomm.view import Address, ViewId, name_and_life
+from groupcomm.view import Address, View, ViewId, is_former, name_and_life
 
 from .clocks import Clocks, awake_or_not
 from .codec import Codec, RefusedError, pack
@@ -29,6 +29,7 @@ from .doubts import Doubts
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
 from .layers import BEAT, DISCOVER, LAYERS, configs, stack_of, written, written_event
 from .logs import Log
+from .records import Record
 from .settings import Settings
 from .transports import Transport
 
@@ -36,7 +37,7 @@ __all__ = ["MOST_HEARD", "Application", "Member"]
 
 _CODEC: Final = Codec(LAYERS)
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
-_HEARTBEAT, _CLOCK, _MESSAGE, _FRAGMENT, _PLACES = b"h", b"c", b"m", b"f", b"p"
+_HEARTBEAT, _CLOCK, _MESSAGE, _FRAGMENT, _PLACES, _LATER = b"h", b"c", b"m", b"f", b"p", b"l"
 _BEATS: Final = "heartbeat"
 """The layer whose steps wait for no others, and whose messages are taken by a member that takes no others."""
 _REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is not answered
@@ -82,6 +83,9 @@ class Application(Protocol):
     def formed(self, view: ViewId) -> None:
         """Messages are ordered in this view, which may be the next to be installed. Only with `majority`."""
 
+    def minority(self, why: str) -> None:
+        """The view is not formed, and for whom it waits."""
+
     def transfers(self, event: object) -> None:
         """What STATE_TRANSFER asks of the application, or tells it: one of its effects."""
 
@@ -107,8 +111,16 @@ class Application(Protocol):
 class Member:
     """An incarnation with the address `me`, on a transport. `log`: the file of its steps, if any.
 
-    `state`: its application has a state. `founds`: it may found a group.
+    `state`: its application has a state. `founds`: it may found a group. `record`: with majority, that of its name.
+    `forms`: it may form a first view there, if no other process has.
     """
+
+    forms_none: str | None = None
+    """Why it forms no first view."""
+    life = 0
+    """The number of a later incarnation of its name, if others know one."""
+    _said: str | None = None
+    """What the application knows of whom this member waits for."""
 
     def __init__(
         self,
@@ -122,6 +134,8 @@ class Member:
         log: Log | None,
         state: bool = False,
         founds: bool = True,
+        record: Record | None = None,
+        forms: bool = True,
     ) -> None:
         self.me: Final = me
         self.counts: Counter[str] = Counter()
@@ -136,10 +150,7 @@ class Member:
         self._beats: deque[tuple[str, Event, bytes]] = deque()
         self._later: list[Called] = []
         """Own multicasts that wait until this member has the state."""
-        self._undecided: deque[int] = deque()
-        """The numbers that SAFE gave to own multicasts of the application, of which it has told nothing yet."""
-        self._decided = 0
-        """How many it has told."""
+        self._own = _Own()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._places: dict[Address, Place] = {}
         self._once: dict[Address, Once] = {}
@@ -164,7 +175,11 @@ class Member:
         self._installed = time.monotonic()
         self._hears_until = 0.0
         self._full_since: float | None = None
+        self._record = record
+        self._may_form = forms
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
+        if record is not None and record.joined:
+            self._take("restored", Raised(sequencer.Restored(record.attempts)))
         self._take("application", Called(PassDown(file_ping.ConnectRequested())))
         self._take("timer", Fired(BEAT))
         self._ticker = self._loop.call_soon(self._tick)
@@ -246,6 +261,27 @@ class Member:
     def _transfer(self) -> state_transfer.State | None:
         has = "state_transfer" in self._configs
         return self._stack.of(state_transfer, self._state) if has else None
+
+    @property
+    def waits_for(self) -> str | None:
+        """Whom this member waits for, while its view is not formed: None with a majority, and without the option."""
+        mine = self._ordering
+        if not self._settings.majority or not mine.joined or mine.formed:
+            return None
+        if not mine.attempts:
+            return f"waits for the primary, {self.forms_none or 'of which no member here knows'}"
+        here = {name_and_life(each)[0] for each in mine.view.members}
+        for view in mine.attempts:
+            missing = [each for each in view.members if name_and_life(each)[0] not in here]
+            count, of = len(view.members) - len(missing), len(view.members)
+            if 2 * count < of or (2 * count == of and view.coordinator in missing):
+                named = f"view {view.id.counter}/{view.id.creator}"
+                return f"waits for the primary: {count} of {of} of {named} are here, and not {', '.join(missing)}"
+        return "waits for the primary: enough members are here, and not all have reported"
+
+    @property
+    def _ordering(self) -> sequencer.State:
+        return self._stack.of(sequencer, self._state)
 
     @property
     def _merging(self) -> merge_gms.State:
@@ -335,6 +371,15 @@ class Member:
             self._send_out()
             self._application.changed()
 
+    def _remembers(self, attempts: tuple[View, ...]) -> None:
+        """Have the record on the disk, where it has changed."""
+        known = self._record
+        if known is None or (attempts == known.attempts and (known.joined or not self.joined)):
+            return
+        self._record = evolve(known, joined=known.joined or self.joined, attempts=attempts)
+        self._discovery.remember(self._record)
+        self.counts["records"] += 1
+
     @contextmanager
     def _ends_with_errors(self) -> Iterator[None]:
         """Any error ends this incarnation, and is reported."""
@@ -361,8 +406,11 @@ class Member:
         else:
             outcome = "ignored" if after is self._state and not effects else "handled"
             self._state = after
+            attempts = self._ordering.attempts
+            left = _left_by(self.me, effects) if attempts and PassUp(Left()) in effects else ()
+            self._remembers((*attempts, *left))  # before any effect: others rely on it
             if isinstance(event, Called) and isinstance(event.request, Multicast) and "safe" in self._configs:
-                self._undecided.append(self._stack.of(safe, after).sent)
+                self._own.undecided.append(self._stack.of(safe, after).sent)
         self.counts["steps"] += 1
         if self._log is None:
             for effect in effects:
@@ -419,6 +467,7 @@ class Member:
             case PassUp(Left()):
                 if self._log is not None:
                     self._log.flush()
+                self._record = None  # it is written
                 self._send_out()
                 self.close("left")
                 self._application.ended(None)
@@ -426,12 +475,8 @@ class Member:
                 pass  # for observers; a runtime is none
 
     def _decides(self, told: safe.SafeUpTo | safe.UnknownUpTo) -> None:
-        """SAFE counts the multicasts of STATE_TRANSFER, too; the application counts its own."""
         self.counts[type(told).__name__] += 1
-        while self._undecided and self._undecided[0] <= told.number:
-            self._undecided.popleft()
-            self._decided += 1
-        self._application.decided(self._decided, is_safe=isinstance(told, safe.SafeUpTo))
+        self._application.decided(self._own.up_to(told.number), is_safe=isinstance(told, safe.SafeUpTo))
 
     def _transfers(self, told: object) -> None:
         """STATE_TRANSFER tells or asks; with the state the multicasts that waited for it go out."""
@@ -444,9 +489,8 @@ class Member:
 
     def _count(self, message: object, what: str) -> None:
         """Count a message for its layer, and for the layers whose messages it carries."""
-        while isinstance(message, Tagged) and message.layer:
-            self.counts[_COUNTED[message.layer, what]] += 1
-            message = getattr(message.message, "payload", None)
+        for each in _carried(message):
+            self.counts[_COUNTED[each.layer, what]] += 1
 
     def _says(self, to: Address, arrived: Arrived, data: bytes) -> None:
         self._count(arrived.message, "sent")
@@ -491,6 +535,10 @@ class Member:
             return
         self._founding = False
         if founds:
+            if self._record is not None and not self._record.joined:
+                self.forms_none = self._discovery.claim() if self._may_form else "as founds=False: it founds no group"
+                if self.forms_none is not None:
+                    self._take("restored", Raised(sequencer.Restored(())))
             self._take("discovery", Called(PassDown(gms.JoinRequested(self.me, 0))))
         else:
             self.refused = self._doubts.last
@@ -624,17 +672,34 @@ class Member:
             return
         self._owed.pop(sender, None)
         self._is_at(sender, frame.place, place)
+        if sender not in self.gms.decision.members and (later := self._later_than(sender)):
+            self._put(sender, _LATER + later.encode())
         for item in frame.items:
             if item[:1] == _PLACES:
                 self._places = places_of(item[1:]) | self._places
             elif item[:1] == _CLOCK:
                 self._clocks.heard(sender, item[1:], time.monotonic())
+            elif item[:1] == _LATER:
+                self._is_former(item[1:].decode(errors="replace"))
             elif item[:1] == _HEARTBEAT:
                 self._heartbeat(sender, frame.number, item[1:])
             elif self._hears_until or self._application.full:
                 self.counts["not taken"] += 1  # as if it were lost: it is sent again
             else:
                 self._message(sender, frame.number, item)
+
+    def _later_than(self, outsider: Address) -> Address:
+        """The latest incarnation of its name that is known here, if that is a later one; else an empty text."""
+        known = {*self.gms.decision.lives, *self._unicasts.known}
+        return max(
+            (each for each in known if is_former(outsider, each)), key=lambda each: name_and_life(each)[1], default=""
+        )
+
+    def _is_former(self, later: Address) -> None:
+        """Begin again with a higher number: others know a later incarnation, as where the clock was set back."""
+        if not self.joined and is_former(self.me, later):
+            self.life = name_and_life(later)[1]
+            self._begins_again()
 
     def _is_at(self, sender: Address, place: Place, came_from: Place) -> None:
         """A member is where its datagram says. If it listens everywhere, the host is that of the datagram."""
@@ -699,7 +764,15 @@ class Member:
             self._discovery.renew(self.me)
         if self._founding:
             self._founds()
+        self._says_for_whom_it_waits(now)
         self._forgets()
+
+    def _says_for_whom_it_waits(self, now: float) -> None:
+        """Tell the application, where its view is not formed for a patience."""
+        why = self.waits_for if now - self._installed > self._settings.patience else None
+        if why is not None and why != self._said:
+            self._application.minority(why)
+        self._said = why
 
     def _stands_still(self) -> bool:
         """True if the application takes nothing for so long that this member holds the others up."""
@@ -772,6 +845,40 @@ class Member:
             for each in gone[: len(self._once) - MOST_HEARD // 2]:
                 del self._once[each]
         self._transport.keep({*self._places.values(), *self._listed, *self._discovery.greets})
+
+
+def _carried(message: object) -> Iterator[Tagged]:
+    """A message of a layer, and those of other layers that it carries."""
+    while isinstance(message, Tagged) and message.layer:
+        yield message
+        message = getattr(message.message, "payload", None)
+
+
+def _left_by(leaver: Address, effects: Iterable[Effect]) -> tuple[View, ...]:
+    """The view that a member has decided without itself. It counts as present there: its record asks for that view."""
+    for effect in effects:
+        for each in _carried(effect.message) if isinstance(effect, Datagram) else ():
+            if isinstance(each.message, gms.NewView) and leaver not in each.message.decision.members:
+                return (each.message.decision.view,)
+    return ()
+
+
+@define
+class _Own:
+    """The application's multicasts. SAFE counts those of STATE_TRANSFER, too; the application counts its own.
+
+    `undecided`: the numbers that SAFE gave to those of which it has told nothing yet. `decided`: how many it has.
+    """
+
+    undecided: deque[int] = field(factory=deque)
+    decided: int = 0
+
+    def up_to(self, number: int) -> int:
+        """The application's number of its last multicast that SAFE counts up to this number."""
+        while self.undecided and self.undecided[0] <= number:
+            self.undecided.popleft()
+            self.decided += 1
+        return self.decided
 
 
 @define
