@@ -175,8 +175,7 @@ class Member:
         self._installed = time.monotonic()
         self._hears_until = 0.0
         self._full_since: float | None = None
-        self._record = record
-        self._may_form = forms
+        self._record, self._may_form = record, forms
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
         if record is not None and record.joined:
             self._take("restored", Raised(sequencer.Restored(record.attempts)))
