@@ -59,18 +59,21 @@ def jgroups() -> list[str]:
 
 def command(system: str, logs: str) -> list[str]:
     """The program of a system's members."""
+    member = [sys.executable, str(HERE / "groupcomm_member.py")]
     match system:
         case "groupcomm":
-            return [sys.executable, str(HERE / "groupcomm_member.py"), ""]
+            return [*member, "", ""]
         case "groupcomm-logs":
-            return [sys.executable, str(HERE / "groupcomm_member.py"), logs]
+            return [*member, logs, ""]
+        case "groupcomm-safe":
+            return [*member, "", "safe"]
         case "pysyncobj":
             return [sys.executable, str(HERE / "pysyncobj_member.py")]
         case _:
             return jgroups()
 
 
-SYSTEMS: Final = {"groupcomm": 1, "groupcomm-logs": 1, "pysyncobj": 1, "jgroups": 5}
+SYSTEMS: Final = {"groupcomm": 1, "groupcomm-logs": 1, "groupcomm-safe": 1, "pysyncobj": 1, "jgroups": 5}
 """The systems, and how many times as many messages a round of theirs has: so long that it can be measured."""
 
 

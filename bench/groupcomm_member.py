@@ -54,11 +54,17 @@ class Member:
         }
 
 
-async def main(index: int, log: str, places: list[str]) -> None:
+async def main(log: str, safe: str, index: int, places: list[str]) -> None:
     """Join, and take part in the rounds that stdin names."""
     name, place = f"m{index}", places[index]
     async with join(
-        "bench", name=name, key=b"what the members of a bench know", peers=places, listen=place, log=log or None
+        "bench",
+        name=name,
+        key=b"what the members of a bench know",
+        peers=places,
+        listen=place,
+        log=log or None,
+        safe=bool(safe),
     ) as group:
         print("joined", flush=True)
         member = Member(group, len(places))
@@ -69,4 +75,4 @@ async def main(index: int, log: str, places: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[2]), sys.argv[1], sys.argv[3:]))
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]))

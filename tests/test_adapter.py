@@ -47,6 +47,7 @@ SMALL = {
     "file_ping": "two_starters",
     "heartbeat": "misuse",
     "state_transfer": "join_of_one",
+    "safe": "pair",
 }
 SCRIPT = Path(__file__).parent / "data" / "adapter.py"
 CORE = ROOT / "conformance" / "adapters" / "core.py"

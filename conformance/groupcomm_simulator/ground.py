@@ -455,6 +455,8 @@ class Ground(Judged):
         self.order.forget(kept)
         if self.applications is not None:
             self.applications.forget(kept)
+        if self.uniform is not None:
+            self.uniform.forget()
         self.unicasts.forget(self.membership.current)
         self.multicasts.forget(views)
         self.synchrony.forget()

@@ -4,7 +4,7 @@ from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from groupcomm import flush, gms, state_transfer, unicast
+from groupcomm import flush, gms, safe, state_transfer, unicast
 from groupcomm.effects import PassDown, PassUp
 from groupcomm.events import Deliver, GroupStopped, HoldBack, Purge, Release, ViewInstalled
 from groupcomm.stack import Tagged
@@ -17,6 +17,7 @@ from groupcomm_simulator.judges.order import TotalOrderBroadcast
 from groupcomm_simulator.judges.stability import StabilitySafety
 from groupcomm_simulator.judges.synchrony import VirtualSynchrony
 from groupcomm_simulator.judges.unicasts import ReliableUnicast
+from groupcomm_simulator.judges.uniform import UniformDelivery
 from groupcomm_simulator.judges.views import Views
 
 from .applications import Applications
@@ -45,6 +46,7 @@ class Judged(World):
         self.stability = StabilitySafety(self.verdicts, self.windows)
         self.unicasts = ReliableUnicast(self.verdicts)
         self.multicasts = ReliableMulticast(self.verdicts)
+        self.uniform = UniformDelivery(self.verdicts, majority=setup.majority) if "safe" in self.place else None
         self.seen = ApplicationView(self.verdicts) if "ApplicationView" in setup.guarantees else None
         self._judges: Final[dict[int, Callable[[Process, Note], None]]] = {
             self._flush: self._hear_flush,
@@ -55,6 +57,8 @@ class Judged(World):
             self._judges[self._unicasting] = self._hear_unicast
         if "sequencer" in self.place:
             self._judges[self.place["sequencer"]] = self._hear_order
+        if self.uniform is not None:
+            self._judges[self.place["safe"]] = self._hear_safe
         self.applications = (
             Applications(self.verdicts, self.place, majority=setup.majority) if "state_transfer" in self.place else None
         )
@@ -71,10 +75,22 @@ class Judged(World):
         for effect in note.effects:
             if isinstance(effect, PassUp) and isinstance(effect.event, Deliver):
                 payload = effect.event.payload
-                if isinstance(payload, Tagged) and isinstance(payload.message, state_transfer.App):
+                while isinstance(payload, Tagged) and isinstance(payload.message, safe.Data | state_transfer.App):
                     payload = payload.message.payload
                 if isinstance(payload, tuple):
                     self.order.delivered(process, effect.event.sender, payload)
+
+    def _hear_safe(self, process: Process, note: Note) -> None:
+        if self.uniform is None:
+            return
+        match note.event:
+            case safe.DataReceived(sender, message):
+                self.uniform.delivered(process, sender, message.number)
+            case _:
+                pass
+        for event in _passed_up(note):
+            if isinstance(event, safe.SafeUpTo | safe.UnknownUpTo):
+                self.uniform.told(process, event.number, is_safe=isinstance(event, safe.SafeUpTo))
 
     def _hear_flush(self, process: Process, note: Note) -> None:
         self.synchrony.told(note.before, note.event, note.after, note.effects)
@@ -103,6 +119,8 @@ class Judged(World):
                 self._install(process, decided)
                 self.order.installed(process, former, decided)
                 self.stability.installed(process, former, decided)
+                if self.uniform is not None:
+                    self.uniform.installed(process, decided)
             case Purge(digest):
                 self.happened["purges"] += 1
                 self.stability.purged(process, digest)

@@ -58,6 +58,9 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
     ground.multicasts.quiet(ground.up)
     if "sequencer" in ground.place:
         ground.order.quiet(ground.up)
+    if ground.uniform is not None:
+        for process in ground.up:
+            ground.uniform.quiet(process, ground.now[process][ground.place["safe"]].sent)
     if "stable" in ground.place:
         ground.stability.quiet(ground.up)
     if ground.seen is not None:

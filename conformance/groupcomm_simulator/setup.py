@@ -11,7 +11,7 @@ import attrs
 from attrs import field, frozen
 
 import groupcomm
-from groupcomm import nakack, sequencer, state_transfer, unicast
+from groupcomm import nakack, safe, sequencer, state_transfer, unicast
 from groupcomm.events import Suspend
 from groupcomm.stack import AnyCore, Layer, Stack, StackError
 from groupcomm_simulator.judges.claims import CLAIMS, MERGING
@@ -131,10 +131,10 @@ class Setup:
     def borne(self) -> frozenset[str]:
         """The faults that the stack bears: all, but merges where GMS decides the views without merging.
 
-        STATE_TRANSFER numbers the messages of an address, which is used once.
+        STATE_TRANSFER and SAFE number the messages of an address, which is used once.
         """
         merges = {"merge"} if "gms" in self.names else set[str]()
-        restarts = {"restart", "late"} if "state_transfer" in self.names else set[str]()
+        restarts = {"restart", "late"} if {"state_transfer", "safe"} & {*self.names} else set[str]()
         return frozenset(FAULTS) - merges - restarts
 
     @property
@@ -241,7 +241,7 @@ def _assuming() -> "dict[str, Any]":
 
 def _drawn(config: type, random: Random, *, majority: bool) -> object:
     """Draw a configuration. Its numbers are small: no time passes in a simulation, and messages are small."""
-    if config is sequencer.Config:
+    if config in (sequencer.Config, safe.Config):
         return config(majority=majority)
     # Nothing is sent again where none may be or none is asked for, and no state comes in no parts.
     least = 1 if config in (unicast.Config, nakack.Config, state_transfer.Config) else 0

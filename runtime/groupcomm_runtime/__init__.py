@@ -25,6 +25,7 @@ from .errors import (
     NameTakenError,
     NoRoomError,
     NotDelivered,
+    NotSafe,
 )
 from .frames import LARGEST_MESSAGE
 from .group import Blocked, Event, Group, NewLife, NoState, Primary, StateDropped, Unblocked, WaitsForPrimary, join
@@ -51,6 +52,7 @@ __all__ = [
     "NoRoomError",
     "NoState",
     "NotDelivered",
+    "NotSafe",
     "Primary",
     "Settings",
     "StateDropped",

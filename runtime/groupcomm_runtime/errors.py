@@ -9,6 +9,7 @@ __all__ = [
     "NameTakenError",
     "NoRoomError",
     "NotDelivered",
+    "NotSafe",
 ]
 
 
@@ -32,6 +33,13 @@ class NotDelivered(GroupError):  # noqa: N818 - as it is read where it is raised
     """The incarnation that sent the message ended before its delivery here.
 
     Other members may have delivered it, or not.
+    """
+
+
+class NotSafe(GroupError):  # noqa: N818 - as above
+    """The message was delivered here, and nobody knows whether it is safe.
+
+    The members that go on may have delivered it, or never do.
     """
 
 

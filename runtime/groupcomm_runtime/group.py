@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
 import msgspec
-from attrs import evolve, frozen
+from attrs import define, evolve, frozen
 
 from groupcomm import state_transfer
 from groupcomm.events import MergeViewInstalled, ViewInstalled
@@ -30,6 +30,7 @@ from .errors import (
     NameTakenError,
     NoRoomError,
     NotDelivered,
+    NotSafe,
 )
 from .frames import LARGEST_MESSAGE, Seal
 from .keys import derived
@@ -137,6 +138,44 @@ class _Took:
     parts: list[bytes]
 
 
+@frozen
+class _Waits:
+    """A caller of `send`: until its message has come back, or with `safe` until it is safe."""
+
+    answer: asyncio.Future[bool]
+    safe: bool
+
+    def raises(self, error: GroupError) -> None:
+        """The caller, if it still waits, gets an error; no other part need hear of it."""
+        if not self.answer.done():
+            self.answer.set_exception(error)
+            self.answer.exception()
+
+
+@define(eq=False)
+class _OnItsWay:
+    """An own multicast: its number, and who waits for each message.
+
+    `back`: it has come back, True: among the events, False: in the state that came. `safe`: SAFE has said that it
+    is, or that nobody knows.
+    """
+
+    number: int
+    waiting: list[_Waits | None]
+    back: bool | None = None
+    safe: bool | None = None
+
+    def answers(self, me: Address) -> None:
+        """Answer all callers of whose messages enough is known now. `me`: the incarnation that has sent it."""
+        for each in self.waiting if self.back is not None else ():
+            if each is None or each.answer.done():
+                continue
+            if not each.safe or self.safe:
+                each.answer.set_result(bool(self.back))
+            elif self.safe is False:
+                each.raises(NotSafe(f"{me} has delivered it, and nobody knows whether the members that go on have it"))
+
+
 class Group:
     """A group that this process is a member of. `async for event in group` gives what happens, in order.
 
@@ -187,10 +226,12 @@ class Group:
         self._window = asyncio.Semaphore(_WINDOW)
         self._posted = 0
         """Messages on their way that nobody waits for."""
-        self._sent: list[tuple[bytes, asyncio.Future[bool] | None]] = []
+        self._sent: list[tuple[bytes, _Waits | None]] = []
         """In this loop turn: they are multicast together."""
-        self._on_their_way: deque[tuple[int, list[asyncio.Future[bool] | None]]] = deque()
-        """Of each own multicast that did not come back yet, its number and who waits for each message."""
+        self._on_their_way: deque[_OnItsWay] = deque()
+        """The own multicasts that did not come back yet."""
+        self._undecided: deque[_OnItsWay] = deque()
+        """Those of which SAFE has not said whether they are safe."""
         self._members: tuple[Address, ...] = ()
         self._view: ViewId | None = None
         self._formed: ViewId | None = None
@@ -296,7 +337,8 @@ class Group:
     @property
     def tables(self) -> dict[str, int]:
         """How much is not done yet, by the goal that it waits for. All are 0 in a quiescent group."""
-        return {"on their way": len(self._sent) + len(self._on_their_way)} | self._member.tables
+        sent = {"on their way": len(self._sent) + len(self._on_their_way), "not safe yet": len(self._undecided)}
+        return sent | self._member.tables
 
     @property
     def known(self) -> dict[str, int]:
@@ -312,8 +354,12 @@ class Group:
             {**now, "primary": self.primary, "waits for": self.waits_for, "counts": self.counts, "tables": self.tables}
         ).decode()
 
-    async def send(self, data: bytes) -> bool:
-        """Send to all; return when it is delivered here, in its place in the order.
+    async def send(self, data: bytes, *, safe: bool | None = None) -> bool:
+        """Send to all; return when it is delivered here, in its place in the order, or when it is safe.
+
+        Safe: every member that goes on with this one has delivered it, whoever crashes. `safe`: wait for that;
+        by default where the group was joined with `safe` or `majority`. Raises NotSafe where nobody knows whether
+        it is safe: parts of the group have met, or this incarnation has ended after it was delivered here.
 
         True: it is among the events. False: it is in the state of other members that came (`join(state=)`).
         Raises NotDelivered where this incarnation ends first: other members may deliver it then, or not. With
@@ -325,7 +371,10 @@ class Group:
         it waits: that message may be delivered yet.
         """
         self._refuse_no_message(data)
-        return await self._unless_events_wait("send", self._sends(data))
+        if safe and not self._settings.reports_safe:
+            raise BadInputError("safe=True needs a group in which members acknowledge: join all with safe=True")
+        waits = self._settings.reports_safe if safe is None else safe
+        return await self._unless_events_wait("send", self._sends(data, safe=waits))
 
     def post(self, data: bytes) -> None:
         """Send to all, and wait for nothing: that it is delivered, this member's events say, and they alone.
@@ -383,15 +432,15 @@ class Group:
         finally:
             self._taker_waits = None
 
-    async def _sends(self, data: bytes) -> bool:
-        back = await self._may_send()
-        self._goes_out(data, back)
-        return await back  # where this wait is cancelled, the message is still on its way
+    async def _sends(self, data: bytes, *, safe: bool) -> bool:
+        answer = await self._may_send()
+        self._goes_out(data, _Waits(answer, safe))
+        return await answer  # where this wait is cancelled, the message is still on its way
 
-    def _goes_out(self, data: bytes, back: asyncio.Future[bool] | None) -> None:
+    def _goes_out(self, data: bytes, waits: _Waits | None) -> None:
         if not self._sent:
             self._loop.call_soon(self._multicast_together)
-        self._sent.append((data, back))
+        self._sent.append((data, waits))
 
     def _waits_for_itself(self, what: str) -> str:
         return (
@@ -470,21 +519,24 @@ class Group:
         most = max(_DATAGRAMS * self._settings.datagram, self._settings.frame)
         sent, self._sent = self._sent, []
         together: list[bytes] = []
-        waiting: list[asyncio.Future[bool] | None] = []
+        waiting: list[_Waits | None] = []
         size = 0
-        for data, back in sent:
+        for data, waits in sent:
             size += len(data) + 5
             if together and size > most:
                 self._multicast(together, waiting)
                 together, waiting, size = [], [], len(data) + 5
             together.append(data)
-            waiting.append(back)
+            waiting.append(waits)
         if together:
             self._multicast(together, waiting)
 
-    def _multicast(self, messages: list[bytes], waiting: list[asyncio.Future[bool] | None]) -> None:
+    def _multicast(self, messages: list[bytes], waiting: list[_Waits | None]) -> None:
         self._numbers += 1
-        self._on_their_way.append((self._numbers, waiting))
+        one = _OnItsWay(self._numbers, waiting)
+        self._on_their_way.append(one)
+        if self._settings.reports_safe:
+            self._undecided.append(one)
         self._member.multicast(of_application(self._numbers, *messages))
 
     def __aiter__(self) -> Self:
@@ -553,14 +605,26 @@ class Group:
 
     def _are_back(self, number: int, *, among_events: bool) -> None:
         """The own multicasts up to a number were delivered, or are in the state that came."""
-        while self._on_their_way and self._on_their_way[0][0] <= number:
-            for back in self._on_their_way.popleft()[1]:
-                if back is None:
-                    self._posted -= 1
-                    continue
+        while self._on_their_way and self._on_their_way[0].number <= number:
+            one = self._on_their_way.popleft()
+            one.back = among_events
+            self._makes_room(one.waiting)
+            one.answers(self._member.me)
+        self._back.set()
+
+    def _makes_room(self, waiting: Iterable[_Waits | None]) -> None:
+        """Give back the places in the window of messages that are on their way no more."""
+        for each in waiting:
+            if each is None:
+                self._posted -= 1
+            else:
                 self._window.release()
-                if not back.done():
-                    back.set_result(among_events)
+
+    def decided(self, number: int, *, is_safe: bool) -> None:
+        while self._undecided and self._undecided[0].number <= number:
+            one = self._undecided.popleft()
+            one.safe = is_safe
+            one.answers(self._member.me)
         self._back.set()
 
     def transfers(self, event: object) -> None:
@@ -637,17 +701,17 @@ class Group:
         self._operations.record(
             "ended", level=logging.INFO if error is None else logging.ERROR, error=None if error is None else str(error)
         )
-        waiting = [back for _, backs in self._on_their_way for back in backs]
-        self._posted = 0
+        never = [each for one in self._on_their_way for each in one.waiting] + [each for _, each in self._sent]
+        self._makes_room(never)
         self._back.set()
-        for back in [*waiting, *(back for _, back in self._sent)]:
-            if back is None:
-                continue
-            self._window.release()
-            if not back.done():
-                back.set_exception(NotDelivered(f"{self._member.me} has ended before its message came back"))
-                back.exception()  # the caller that waits gets it; no other part need hear of it
+        for each in never:
+            if each is not None:
+                each.raises(NotDelivered(f"{self._member.me} has ended before its message came back"))
+        for one in self._undecided:
+            one.safe = False
+            one.answers(self._member.me)
         self._on_their_way.clear()
+        self._undecided.clear()
         self._sent.clear()
         if self._members:
             self._founds = self._member.has_state
@@ -713,7 +777,9 @@ class Group:
             key = "" if certain else ", or another key"
             return f"version {version}{key}, and this is {VERSION}: use one release"
         return (
-            "another majority=, state= or encrypted=: give the same" if certain else "another key: give the same key="
+            "another majority=, safe=, state= or encrypted=: give the same"
+            if certain
+            else "another key: give the same key="
         )
 
     # Coming and going
@@ -760,7 +826,7 @@ class Group:
                 # No flush drains the table of a leaver: its messages would go with it (FLAW-128).
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._settings.patience):
-                        while self._on_their_way:
+                        while self._on_their_way or self._undecided:
                             self._back.clear()
                             await self._back.wait()
                 self._member.leave()
@@ -787,6 +853,7 @@ async def join(
     state: StateProvider | None = None,
     blocks: bool = False,
     majority: bool = False,
+    safe: bool = False,
     founds: bool | None = None,
     transport: Callable[[], socket.socket] | None = None,
 ) -> AsyncIterator[Group]:
@@ -799,7 +866,8 @@ async def join(
     the others know. `log`: a folder for the logs of all incarnations.
     `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
     `blocks`: the events have `Blocked` and `Unblocked`, too. `majority`: a view without a majority of the
-    last view with a majority delivers nothing. All members give it, here or in `settings`, or none does.
+    last view with a majority delivers nothing. `safe`: members acknowledge, and `send` waits until its message
+    is safe; with `majority` they always do. All members give these two, here or in `settings`, or none does.
     `founds`: True, this member may be the first of the group; False, it never is. None: it may, where it finds no
     member, and with `majority` and a folder no member has founded the group there before. With `peers` nothing is
     left of a group that has ended: there give `founds=False`, and once, to one member, True.
@@ -820,6 +888,7 @@ async def join(
         settings=(settings, Settings | None),
         blocks=(blocks, bool),
         majority=(majority, bool),
+        safe=(safe, bool),
         founds=(founds, bool | None),
         transport=(transport, Callable | None),
     )
@@ -832,18 +901,12 @@ async def join(
     if (folder is None) == (not peers):
         raise BadInputError("members find each other by folder= or by peers=: give one of the two")
     chosen = Settings() if settings is None else settings
-    chosen = evolve(chosen, majority=majority or chosen.majority)
+    chosen = evolve(chosen, majority=majority or chosen.majority, safe=safe or chosen.safe)
     chosen.check()
+    seal = await _sealed(group, key, chosen, has_state=state is not None)
     try:
-        secret = await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key
-        option = "\0majority" * chosen.majority + "\0state" * (state is not None)
-        seal = Seal(secret, group, option, encrypted=chosen.encrypted)
         refuse_name(name)
         address(name)
-    except ModuleNotFoundError as error:
-        raise BadInputError(
-            f"encrypted=True needs the package {error.name}: pip install 'groupcomm[runtime,encryption]'"
-        ) from None
     except ValueError as error:
         raise BadInputError(str(error)) from None
     if transport is not None and chosen.transport != "udp":
@@ -882,6 +945,21 @@ async def join(
             carries.close()
     finally:
         discovery.end()
+
+
+async def _sealed(group: str, key: bytes | str, chosen: Settings, *, has_state: bool) -> Seal:
+    """Return the seal of a group's datagrams: members that give other options do not understand each other."""
+    options = {"majority": chosen.majority, "safe": chosen.reports_safe, "state": has_state}
+    given = "".join(f"\0{name}" for name, is_given in options.items() if is_given)
+    try:
+        secret = await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key
+        return Seal(secret, group, given, encrypted=chosen.encrypted)
+    except ModuleNotFoundError as error:
+        raise BadInputError(
+            f"encrypted=True needs the package {error.name}: pip install 'groupcomm[runtime,encryption]'"
+        ) from None
+    except ValueError as error:
+        raise BadInputError(str(error)) from None
 
 
 def _refuse_types(**given: tuple[object, Any]) -> None:

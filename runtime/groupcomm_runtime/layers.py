@@ -6,7 +6,19 @@ from typing import Any, Final
 
 import attrs
 
-from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, stable, state_transfer, unicast
+from groupcomm import (
+    file_ping,
+    flush,
+    gms,
+    heartbeat,
+    merge_gms,
+    nakack,
+    safe,
+    sequencer,
+    stable,
+    state_transfer,
+    unicast,
+)
 from groupcomm.effects import Datagram, Multicast, PassDown
 from groupcomm.events import Payload
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Layer, Raised, Stack
@@ -19,6 +31,7 @@ __all__ = ["BEAT", "DISCOVER", "LAYERS", "configs", "event_of", "stack_of", "wri
 
 LAYERS: Final[Mapping[str, ModuleType]] = {
     "state_transfer": state_transfer,
+    "safe": safe,
     "sequencer": sequencer,
     "flush": flush,
     "merge_gms": merge_gms,
@@ -30,7 +43,7 @@ LAYERS: Final[Mapping[str, ModuleType]] = {
 }
 """Top first; beneath them are a network and a folder. No message passes through the last two.
 
-The first is there for applications with a state alone.
+STATE_TRANSFER is there for applications with a state alone, SAFE where it is asked for.
 """
 
 DISCOVER: Final = "merge_gms/discover"
@@ -55,8 +68,12 @@ def configs(settings: Settings, *, state: bool = False) -> dict[str, Any]:
     """
     ms = round(settings.patience * 1_000)
     beats = round(settings.patience / settings.heartbeat)
-    above = {"state_transfer": state_transfer.Config(window=_WINDOW, max_held=settings.held, ask_time=ms)}
-    return (above if state else {}) | {
+    above: dict[str, Any] = {}
+    if state:
+        above["state_transfer"] = state_transfer.Config(window=_WINDOW, max_held=settings.held, ask_time=ms)
+    if settings.reports_safe:
+        above["safe"] = safe.Config(majority=settings.majority)
+    return above | {
         "sequencer": sequencer.Config(majority=settings.majority),
         "flush": flush.Config(),
         "merge_gms": merge_gms.Config(

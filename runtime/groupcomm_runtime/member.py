@@ -15,7 +15,7 @@ from typing import Final, Protocol, cast
 
 from attrs import define, evolve, field
 
-from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, state_transfer, unicast
+from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, safe, sequencer, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, SilenceReported, Suspected, ViewInstalled
@@ -73,6 +73,9 @@ class Application(Protocol):
 
     def delivers(self, sender: Address, data: bytes) -> None:
         """A message, in its place in the order."""
+
+    def decided(self, number: int, *, is_safe: bool) -> None:
+        """The own multicasts up to a number, from 1, are safe, or nobody knows. Those before were decided before."""
 
     def installs(self, view: ViewInstalled) -> None:
         """A view."""
@@ -147,6 +150,7 @@ class Member:
         self._beats: deque[tuple[str, Event, bytes]] = deque()
         self._later: list[Called] = []
         """Own multicasts that wait until this member has the state."""
+        self._own = _Own()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._places: dict[Address, Place] = {}
         self._once: dict[Address, Once] = {}
@@ -171,8 +175,7 @@ class Member:
         self._installed = time.monotonic()
         self._hears_until = 0.0
         self._full_since: float | None = None
-        self._record = record
-        self._may_form = forms
+        self._record, self._may_form = record, forms
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
         if record is not None and record.joined:
             self._take("restored", Raised(sequencer.Restored(record.attempts)))
@@ -405,6 +408,8 @@ class Member:
             attempts = self._ordering.attempts
             left = _left_by(self.me, effects) if attempts and PassUp(Left()) in effects else ()
             self._remembers((*attempts, *left))  # before any effect: others rely on it
+            if isinstance(event, Called) and isinstance(event.request, Multicast) and "safe" in self._configs:
+                self._own.undecided.append(self._stack.of(safe, after).sent)
         self.counts["steps"] += 1
         if self._log is None:
             for effect in effects:
@@ -431,6 +436,8 @@ class Member:
             case PassUp(Deliver(sender, payload)):
                 self.counts["delivered"] += 1
                 self._application.delivers(sender, cast("bytes", payload))
+            case PassUp(safe.SafeUpTo() | safe.UnknownUpTo() as told):
+                self._decides(told)
             case PassUp(told) if isinstance(told, _TRANSFERS):
                 self._transfers(told)
             case PassUp(ViewInstalled() as view):
@@ -465,6 +472,10 @@ class Member:
                 self._application.ended(None)
             case _:
                 pass  # for observers; a runtime is none
+
+    def _decides(self, told: safe.SafeUpTo | safe.UnknownUpTo) -> None:
+        self.counts[type(told).__name__] += 1
+        self._application.decided(self._own.up_to(told.number), is_safe=isinstance(told, safe.SafeUpTo))
 
     def _transfers(self, told: object) -> None:
         """STATE_TRANSFER tells or asks; with the state the multicasts that waited for it go out."""
@@ -849,6 +860,24 @@ def _left_by(leaver: Address, effects: Iterable[Effect]) -> tuple[View, ...]:
             if isinstance(each.message, gms.NewView) and leaver not in each.message.decision.members:
                 return (each.message.decision.view,)
     return ()
+
+
+@define
+class _Own:
+    """The application's multicasts. SAFE counts those of STATE_TRANSFER, too; the application counts its own.
+
+    `undecided`: the numbers that SAFE gave to those of which it has told nothing yet. `decided`: how many it has.
+    """
+
+    undecided: deque[int] = field(factory=deque)
+    decided: int = 0
+
+    def up_to(self, number: int) -> int:
+        """The application's number of its last multicast that SAFE counts up to this number."""
+        while self.undecided and self.undecided[0] <= number:
+            self.undecided.popleft()
+            self.decided += 1
+        return self.decided
 
 
 @define

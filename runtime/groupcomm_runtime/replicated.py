@@ -27,7 +27,7 @@ import msgspec
 
 from groupcomm.view import Address, ViewId
 
-from .errors import BadInputError, EndedError, GroupError, NotDelivered
+from .errors import BadInputError, EndedError, GroupError, NotDelivered, NotSafe
 from .group import Event, Group, NewLife, Primary, join
 from .transfer import Message, NewView
 
@@ -49,7 +49,7 @@ def command(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
 
     It depends on the object's state, `caller` and its arguments alone, and not on clocks or dice. Arguments
     are what MessagePack has: numbers, texts, bytes, None, lists and dictionaries of them. An exception ends no
-    member. Raises NotDelivered and EndedError as `Group.send`, and ResultLost.
+    member. Raises NotDelivered, NotSafe and EndedError as `Group.send`, and ResultLost.
     """
 
     @wraps(method)
@@ -226,7 +226,7 @@ class Replicated:
 
 
 async def _to_its_end(asked: Coroutine[Any, Any, Any]) -> None:
-    with suppress(NotDelivered, EndedError, ResultLost):  # the others say that this incarnation is gone
+    with suppress(NotDelivered, NotSafe, EndedError, ResultLost):  # the others say that this incarnation is gone
         await asked
 
 

@@ -23,7 +23,7 @@ class Settings:
     `datagram`: the largest datagram; on one machine up to 65,000 take less CPU time. `unstable`: the most
     multicasts that some member may lack; with more, no member sends. `unstable_bytes`: likewise the most
     bytes of their messages. `event_bytes`: the most bytes of messages that wait for the application; with
-    more, this member takes none. `majority`: as that of `join`. `transport`: `udp` or `tcp`, the same for all
+    more, this member takes none. `majority`, `safe`: as those of `join`. `transport`: `udp` or `tcp`, the same for all
     members. `largest_state`: the bytes of a state that a member gives or takes. A joiner keeps them until it
     is whole. `held`: the multicasts that wait for a state. With more, the member takes none until the state
     is there. `encrypted`: nobody without the key reads a message on its way; the same for all members. It
@@ -37,6 +37,7 @@ class Settings:
     unstable_bytes: int = 32 << 20
     event_bytes: int = 64 << 20
     majority: bool = False
+    safe: bool = False
     transport: str = "udp"
     largest_state: int = 1 << 30
     held: int = 10_000
@@ -46,6 +47,11 @@ class Settings:
     def frame(self) -> int:
         """The most bytes that go to a member at once: a datagram, or what TCP carries in its place."""
         return self.datagram if self.transport == "udp" else max(self.datagram, _FRAME)
+
+    @property
+    def reports_safe(self) -> bool:
+        """True if members hear when their messages are safe."""
+        return self.majority or self.safe
 
     def check(self) -> None:
         """Raise BadInputError where these times and sizes do not fit together.

@@ -20,6 +20,7 @@ from attrs import evolve
 
 from groupcomm.effects import PassUp, SetTimer
 from groupcomm.events import Block, Deliver, ViewInstalled
+from groupcomm.state_transfer import MarkState
 from groupcomm_field.torture.running import Campaign, tortured
 from groupcomm_runtime import group as groups
 from groupcomm_runtime import logs
@@ -128,6 +129,22 @@ def _one_in_forty(effect: object) -> bool:
     return isinstance(effect, PassUp) and isinstance(effect.event, Deliver) and next(_deliveries) % 40 == 0
 
 
+def _marks_late() -> None:
+    """The state is marked after messages that follow the cut."""
+
+    def late(happens: Callable[..., None]) -> Callable[..., None]:
+        def puts(self: groups.Group, events: Iterable[object]) -> None:
+            those = [*events]
+            if any(isinstance(each, MarkState) for each in those):
+                asyncio.get_running_loop().call_later(0.3, happens, self, those)
+            else:
+                happens(self, those)
+
+        return puts
+
+    _instead(groups.Group, "_happen", late)
+
+
 def _passes_up(kind: type) -> Callable[[object], bool]:
     return lambda effect: isinstance(effect, PassUp) and isinstance(effect.event, kind)
 
@@ -160,17 +177,32 @@ BROKEN: Final[dict[str, Callable[[], None]]] = {
     "the application hears of no view": lambda: _without(_passes_up(ViewInstalled)),
     "records are forgotten": _no_records,
     "numbers follow the clock alone": _numbers_of_the_clock,
+    "the state is marked late": _marks_late,
+    "a message is acknowledged before it is safe": lambda: _instead(
+        groups.Group, "send", lambda send: lambda self, data: send(self, data, safe=False)
+    ),
 }
 """Each piece, and how it is broken."""
 
-_MAJORITY: Final = {"records are forgotten"}
-"""The members have that option."""
+OF_STATES: Final = frozenset({"the state is marked late", "a message is acknowledged before it is safe"})
+"""Those for which members join with a state."""
+
+_MAJORITY: Final = OF_STATES | {"records are forgotten"}
+"""Those for which members join with `majority`."""
 
 
 def noticed(name: str, folder: Path, faults: int, *, limit: float, seed: int = 1) -> list[str]:
     """Return the findings of a campaign on members with that piece broken."""
     program = (str(Path(__file__)), name)
-    campaign = Campaign(members=3, faults=faults, seed=seed, limit=limit, majority=name in _MAJORITY, program=program)
+    campaign = Campaign(
+        members=3,
+        faults=faults,
+        seed=seed,
+        limit=limit,
+        majority=name in _MAJORITY,
+        state=name in OF_STATES,
+        program=program,
+    )
     return tortured(campaign, folder, lambda _: None).found
 
 

@@ -28,8 +28,8 @@ FAST = Settings(heartbeat=0.1, patience=1.5)
 class Cut:
     """Five members whose network can be cut between them, and what each has delivered."""
 
-    def __init__(self, folder: Path, *, majority: bool) -> None:
-        self.folder, self.majority = folder, majority
+    def __init__(self, folder: Path, *, majority: bool, safe: bool = False) -> None:
+        self.folder, self.majority, self.safe = folder, majority, safe
         self.sockets: list[LossySocket] = []
         self.groups: list[Group] = []
         self.events: list[list[Event]] = []
@@ -46,6 +46,7 @@ class Cut:
                 log=self.folder / "logs",
                 settings=FAST,
                 majority=self.majority,
+                safe=self.safe,
                 transport=lambda: sock,
             )
         )
@@ -174,7 +175,7 @@ def test_a_member_without_the_option_is_a_stranger(tmp_path: Path) -> None:
         join = groupcomm_runtime.join
         async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST, majority=True):
             with pytest.raises(
-                groupcomm_runtime.BadInputError, match="another majority=, state= or encrypted=: give the same"
+                groupcomm_runtime.BadInputError, match="another majority=, safe=, state= or encrypted=: give the same"
             ):
                 async with join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST):
                     pass

@@ -28,7 +28,7 @@ from tests.runtime.broken_glue import BROKEN, noticed
 
 TORTURE = [sys.executable, "-c", "from groupcomm_conformance.commands.main import main; exit(main())", "torture"]
 PATIENCE = 60.0  # seconds, of a busy machine
-SEED, KILL_ALL, CLOCK = (98, 3), (2, 1), (16, 1)
+SEED, KILL_ALL, CLOCK, CUT_OFF = (98, 3), (2, 1), (16, 1), (76, 1)
 """Seeds, and numbers of faults: the first has `kill` and `one way`, the others have the fault of their names."""
 
 
@@ -51,6 +51,17 @@ def test_a_plan_is_a_function_of_its_seed_and_has_every_kind_before_one_comes_ag
         assert 40 == len(kinds)
         assert {*KINDS} == {*kinds[: len(KINDS)]} == {*kinds[len(KINDS) : 2 * len(KINDS)]}
     assert drawn(1, names, 40, 1.0) != drawn(2, names, 40, 1.0)
+
+
+def test_with_a_majority_an_incarnation_ends_in_a_round_of_its_own() -> None:
+    kinds = {"kill", "kill two", "restart", "leave", "all leave", "full disk"}
+    for seed in range(50):
+        plan = drawn(seed, "abcde", 40, 1.0, majority=True)
+        assert 40 == sum(len(round_.faults) for round_ in plan)
+        ends = [[fault.kind for fault in round_.faults if fault.kind in kinds] for round_ in plan]
+        assert {0, 1} == {*map(len, ends)}
+        assert all(len(round_.faults) == 1 for round_, each in zip(plan, ends, strict=True) if each)
+        assert {"kill", "restart", "leave", "full disk"} == {kind for each in ends for kind in each}
 
 
 def test_a_fault_hits_members_that_run() -> None:
@@ -118,6 +129,23 @@ def test_twenty_faults_and_the_logs_of_all_lives_are_accepted(tmp_path: Path) ->
     assert record == json.loads((out / "outcome.json").read_text())
     lost_is_noticed(out, record)
     tlc_decides(out, record)
+
+
+def test_with_a_majority_all_end_with_one_state_that_has_what_was_safe(tmp_path: Path) -> None:
+    """The coordinator is cut off, then another is killed, again and again."""
+    out = tmp_path / "out"
+    run = subprocess.run(
+        [*TORTURE, "--members=3", "--faults=4", "--seed=37", "--majority", "--state", "--out", str(out), "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == run.returncode, f"{run.stdout}{run.stderr}{(out / 'faults.log').read_text()[-3000:]}"
+    record = json.loads(run.stdout)
+    assert {"partition": 1, "restart": 1, "clock": 1, "files": 1} == record["faults"]
+    assert 3 == record["judged"]["states"]
+    assert 50 < record["judged"]["safe, and in the state"]
+    assert 50 < record["judged"]["safe"], "of which accept judges what SAFE has told"
 
 
 def test_a_partition_of_namespaces_is_cut_by_the_kernel_and_heals(tmp_path: Path) -> None:
@@ -243,10 +271,11 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         ("events of the application change places", SEED, 60, "of the application is"),
         ("records are forgotten", KILL_ALL, 60, "of which neither comes before the other"),
         ("numbers follow the clock alone", CLOCK, 8, "is in no view"),
+        ("a message is acknowledged before it is safe", CUT_OFF, 60, "messages were safe, and are not in the state"),
     ],
 )
 def test_broken_glue_is_noticed(tmp_path: Path, name: str, plan: tuple[int, int], limit: float, text: str) -> None:
-    """Six of the pieces of `broken_glue.py`, of which docs/runtime.md has the table."""
+    """Seven of the pieces of `broken_glue.py`, of which docs/runtime.md has the table."""
     seed, faults = plan
     found = noticed(name, tmp_path, faults, limit=limit, seed=seed)
     assert any(text in each for each in found), found

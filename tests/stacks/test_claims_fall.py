@@ -36,6 +36,7 @@ from groupcomm_simulator.judges.stability import StabilitySafety, Window
 from groupcomm_simulator.judges.states import OneSequence, OneState, Story
 from groupcomm_simulator.judges.synchrony import VirtualSynchrony
 from groupcomm_simulator.judges.unicasts import ReliableUnicast
+from groupcomm_simulator.judges.uniform import UniformDelivery
 from groupcomm_simulator.judges.views import Views
 
 if TYPE_CHECKING:
@@ -781,6 +782,26 @@ falls("NothingTwice")(lambda verdicts: OneState(verdicts).passed_up("A", X, (X, 
 falls("EventuallyHasState")(lambda verdicts: OneState(verdicts).quiet([("A", False)]))
 falls("PrimaryHasSequence")(lambda verdicts: primary(verdicts, FIRST, FIRST))
 falls("SequenceOnlyGrows")(lambda verdicts: primary(verdicts, FIRST, SECOND))
+
+
+def uniform(verdicts: Verdicts, has: str, *, alone: bool = False) -> None:
+    """A, of three members, hears that its message is safe: at once, or in its next view, which it has alone."""
+    views, judge = Membership(), UniformDelivery(verdicts, majority=alone)
+    three = [views.start(address) for address in "ABC"]
+    first = views.decide(three[0], 1, three)
+    for each in three:
+        views.install(each, first)
+        if each.address in has:
+            judge.delivered(each, "A", 1)
+    if alone:
+        views.install(three[0], views.decide(three[0], 2, three[:1], [first]))
+    judge.told(three[0], 1, is_safe=True)
+
+
+falls("HeldByAll")(lambda verdicts: uniform(verdicts, "AB"))
+falls("HeldByMajority")(lambda verdicts: uniform(verdicts, "A", alone=True))
+falls("SafeIsDelivered")(lambda verdicts: uniform(verdicts, "BC"))
+falls("EventuallyTold")(lambda verdicts: UniformDelivery(verdicts, majority=False).quiet(Membership().start("A"), 1))
 
 
 @falls("ApplicationView")

@@ -62,6 +62,9 @@ def command(
     majority: Annotated[
         bool, typer.Option("--majority", help="With this option; after each round the group is the primary again.")
     ] = False,
+    state: Annotated[
+        bool, typer.Option("--state", help="Applications have a state, all messages: at the end they have one.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a group of real processes on loopback, do faults to it, and judge the logs of all incarnations.
@@ -77,6 +80,7 @@ def command(
         limit=_LIMIT if limit is None else limit,
         namespaces=namespaces,
         majority=majority,
+        state=state,
     )
     folder = _folder(out)
     kept = out is not None
@@ -142,6 +146,7 @@ def _record(outcome: Outcome, folder: Path | None) -> dict[str, object]:
         "seed": campaign.seed,
         "namespaces": campaign.namespaces,
         "majority": campaign.majority,
+        "state": campaign.state,
         "faults": dict(sorted(outcome.faults.items())),
         "rounds": outcome.rounds,
         "seconds": round(outcome.seconds, 1),

@@ -64,7 +64,7 @@ class Way:
 _BY_NAME: Final = frozenset({"file_ping", "heartbeat", "merge", "merge_gms"})
 """The leader of a merge, and the senior of two members that start, is the least by name."""
 
-_FIRST: Final = frozenset({"gms", "merge", "merge_gms", "nakack", "stable", "sequencer"})
+_FIRST: Final = frozenset({"gms", "merge", "merge_gms", "nakack", "safe", "stable", "sequencer"})
 """The first view has a counter above that of no view, 0."""
 
 _COUNTERS_ALONE: Final = frozenset({"state_transfer"})
@@ -100,6 +100,10 @@ _NUMBERS: Final = {
     "stable": {
         "seqnos": "DigestEntry.delivered DigestEntry.low DigestEntry.received Purge.digest Stability.digest "
         "Stable.digest State.minimum State.vote"
+    },
+    "safe": {
+        "seqnos": "Ack.number Data.number SafeUpTo.number State.before State.had State.sent State.told "
+        "UnknownUpTo.number"
     },
     "sequencer": {"seqnos": "Entry.seqno Mark.seqno State.seqno Tag.seqno"},
     "flush": {

@@ -10,11 +10,13 @@ from itertools import pairwise
 
 from attrs import define, field
 
+from groupcomm import safe
 from groupcomm.effects import ALL
 from groupcomm.events import Deliver, ViewInstalled
 from groupcomm.view import Address, ViewId
 
 from .replaying import Life, Rejected, Step
+from .states import one_sequence
 
 __all__ = ["Judged", "judge"]
 
@@ -46,6 +48,10 @@ def judge(lives: Sequence[Life], survivors: Collection[Address] = ()) -> Judged:
     judged.rejected += _ordered(histories, judged.counts)
     if all(life.configs["sequencer"].majority for life in lives):
         judged.rejected += _on_one_path([*histories.values()], judged.counts)
+        if all("state_transfer" in life.configs for life in lives):
+            judged.rejected += one_sequence(lives, judged.counts)
+    if all("safe" in life.configs for life in lives):
+        judged.rejected += _uniform([_Ways.of(life) for life in lives], judged.counts)
     judged.rejected += _nothing_lost(histories, survivors, judged.counts)
     return judged
 
@@ -198,6 +204,59 @@ def _on_one_path(histories: Sequence[_History], counts: Counter[str]) -> Iterato
             where = f"{one.counter}/{one.creator} and in {other.counter}/{other.creator}"
             why = f"members deliver in {where}, of which neither comes before the other"
             yield Rejected(history.log, history.lines[other], why)
+
+
+@define
+class _Ways:
+    """What SAFE took and told in an incarnation.
+
+    `had`: of each message, by sender and number, the place in `path` of the view in which it was delivered. `safe`: of
+    each own message that was told safe its number, the way since its delivery, and the line.
+    """
+
+    member: Address
+    log: str
+    path: list[ViewId] = field(factory=list)
+    had: dict[tuple[Address, int], int] = field(factory=dict)
+    safe: list[tuple[int, list[ViewId], int]] = field(factory=list)
+
+    @classmethod
+    def of(cls, life: Life) -> "_Ways":
+        ways, told = cls(life.member, life.log), 0
+        for step in life.steps:
+            for event in step.told:
+                match event:
+                    case ViewInstalled(view):
+                        ways.path.append(view.id)
+                    case (sender, number):
+                        ways.had[sender, number] = len(ways.path) - 1
+                    case safe.SafeUpTo(number):
+                        for each in range(told + 1, number + 1):
+                            since = ways.had.get((life.member, each), len(ways.path))
+                            ways.safe.append((each, ways.path[since:], step.line))
+                        told = number
+                    case safe.UnknownUpTo(number):
+                        told = number
+        return ways
+
+    def goes(self, way: Sequence[ViewId]) -> bool:
+        """Say whether it has gone a way, of one view or more."""
+        if not way or way[0] not in self.path:
+            return False
+        at = self.path.index(way[0])
+        return self.path[at : at + len(way)] == way
+
+
+def _uniform(those: Sequence[_Ways], counts: Counter[str]) -> Iterator[Rejected]:
+    """What is safe is delivered by all that have gone the sender's way since its delivery (HeldByAll)."""
+    for one in those:
+        for number, way, line in one.safe:
+            counts["safe"] += 1
+            lacking = [other.log for other in those if other.goes(way) and (one.member, number) not in other.had]
+            if not way:
+                yield Rejected(one.log, line, f"its message {number} is told safe, and was not delivered here")
+            if lacking:
+                yield Rejected(one.log, line, f"its message {number} is told safe, and {', '.join(lacking)} lacks it")
 
 
 def _integrity(history: _History, histories: Mapping[Address, _History]) -> Iterator[Rejected]:

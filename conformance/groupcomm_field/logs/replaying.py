@@ -12,17 +12,17 @@ from binascii import Error as NoBase64
 from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import attrs
 from attrs import define, field, frozen
 
-from groupcomm import file_ping, merge_gms, state_transfer, unicast
+from groupcomm import file_ping, merge_gms, safe, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Payload, ViewInstalled
 from groupcomm.stack import Effect, Fired, Layer, Stack, State
-from groupcomm.view import Address
+from groupcomm.view import Address, ViewId
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import read_bytes
 from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical
@@ -31,9 +31,51 @@ from groupcomm_runtime.logs import EVERY, FORMAT, digest
 from groupcomm_runtime.settings import Settings
 from groupcomm_simulator.taps import Note, Tap
 
-__all__ = ["CODEC", "Life", "Rejected", "Step", "read_log", "replayed"]
+__all__ = ["CODEC", "Declares", "Life", "Marks", "Primary", "Rejected", "Sets", "Step", "Takes", "read_log", "replayed"]
 
 CODEC: Final = Codec(LAYERS)
+
+
+@frozen
+class Takes:
+    """A message is passed up. `message`: its digest; its sender numbers it."""
+
+    sender: Address
+    message: str
+
+
+@frozen
+class Marks:
+    """The application marks its state for a member."""
+
+    to: Address
+    attempt: int
+
+
+@frozen
+class Sets:
+    """The state that a provider has marked becomes the application's."""
+
+    provider: Address
+    attempt: int
+
+
+@frozen
+class Declares:
+    """The application's own state becomes the group's."""
+
+
+@frozen
+class Primary:
+    """The member has the state, and its view is formed."""
+
+    view: ViewId
+
+
+Applied: TypeAlias = Takes | Marks | Sets | Declares | Primary
+Told: TypeAlias = tuple[Address, int] | ViewInstalled | safe.SafeUpTo | safe.UnknownUpTo
+
+_SAFE: Final = [*LAYERS].index("safe")
 
 _LARGEST_LOG: Final = 1 << 30  # bytes
 _LARGEST_LINE: Final = 4 << 20  # bytes; a message of the largest size takes 88,000
@@ -57,7 +99,9 @@ class Step:
     """A composite step: the event, as it is in the log and as the stack takes it, and what came of it.
 
     `ordered`: the deliveries and the views of SEQUENCER, in their order. STATE_TRANSFER above it holds and
-    drops deliveries; without that layer they are those of the stack.
+    drops deliveries; without that layer they are those of the stack. `told`: what SAFE took and told, in their
+    order: deliveries, as sender and number, views, and which own messages are safe. `applied`: what STATE_TRANSFER told
+    the application, and in which formed view it has the state after the step.
     """
 
     line: int
@@ -66,6 +110,8 @@ class Step:
     effects: tuple[Effect, ...]
     on_paper: tuple[Any, ...]
     ordered: tuple[Deliver | ViewInstalled, ...]
+    told: tuple[Told, ...] = ()
+    applied: tuple[Applied, ...] = ()
 
 
 @define
@@ -103,7 +149,7 @@ def _brief(step: Step) -> Step:
     ordered = tuple(
         Deliver(each.sender, _short(each.payload)) if isinstance(each, Deliver) else each for each in step.ordered
     )
-    return Step(step.line, step.cause, written, (), sent, ordered)
+    return Step(step.line, step.cause, written, (), sent, ordered, step.told, step.applied)
 
 
 class _NotSoError(Exception):
@@ -149,7 +195,9 @@ def _begun(path: Path, line: bytes) -> Life:
         first = json.loads(line)
         read = {
             name: type(default)(**first["configs"][name])
-            for name, default in configs(Settings(), state="state_transfer" in first["configs"]).items()
+            for name, default in configs(
+                Settings(safe="safe" in first["configs"]), state="state_transfer" in first["configs"]
+            ).items()
         }
         if (first["format"], first["version"]) != (FORMAT, VERSION):
             raise ValueError("another version")
@@ -247,7 +295,10 @@ class _Run:
                 self._life.events[note.place].append(note.event)
                 self._life.lines[note.place].append(at)
         ordered = tuple(self._ordered(effects))
-        self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper), ordered))
+        told = tuple(self._told())
+        self._life.steps.append(
+            Step(at, line["cause"], values, effects, tuple(on_paper), ordered, told, tuple(self._applied()))
+        )
 
     def _ordered(self, effects: tuple[Effect, ...]) -> Iterator[Deliver | ViewInstalled]:
         if "state_transfer" not in self._life.configs:
@@ -263,6 +314,40 @@ class _Run:
                     yield note.event
                 case _:
                     pass
+
+    def _told(self) -> Iterator[Told]:
+        for note in self._notes if "safe" in self._life.configs else ():
+            if note.place != _SAFE:
+                continue
+            match note.event:
+                case safe.DataReceived(sender, message):
+                    yield sender, message.number
+                case ViewInstalled():
+                    yield note.event
+                case _:
+                    pass
+            for effect in note.effects:
+                if isinstance(effect, PassUp) and isinstance(effect.event, safe.SafeUpTo | safe.UnknownUpTo):
+                    yield effect.event
+
+    def _applied(self) -> Iterator[Applied]:
+        for note in self._notes if "state_transfer" in self._life.configs else ():
+            if note.place != 0:
+                continue
+            for effect in note.effects:
+                match getattr(effect, "event", None):
+                    case Deliver(sender, payload):
+                        yield Takes(sender, digest(payload))
+                    case state_transfer.MarkState(to, attempt):
+                        yield Marks(to, attempt)
+                    case state_transfer.StateSet():
+                        yield Sets(note.before.provider, note.before.attempt)
+                    case state_transfer.StateDeclared():
+                        yield Declares()
+                    case _:
+                        pass
+            if _is_primary(note.after) and (note.effects or not _is_primary(note.before)):
+                yield Primary(note.after.view.id)
 
     def _same(self, what: str, said: object, found: object) -> None:
         if type(said) is not type(found) or said != found:
@@ -358,6 +443,10 @@ class _Run:
                 self._found.add(coordinator)
             case _:
                 pass
+
+
+def _is_primary(state: state_transfer.State) -> bool:
+    return state.has and state.settled and state.formed == state.view.id.counter
 
 
 def _values(event: object) -> tuple[Any, ...]:

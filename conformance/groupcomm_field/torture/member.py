@@ -1,11 +1,11 @@
 """A member of a tortured group, a process of its own: an application that sends all the time.
 
-    python -m groupcomm_field.torture.member PARENT NAME FOLDER HOST RATE HEARTBEAT PATIENCE MAJORITY SLOW
+    python -m groupcomm_field.torture.member PARENT NAME FOLDER HOST OPTIONS RATE HEARTBEAT PATIENCE SLOW
 
-HOST is 127.0.0.1, or its address in a network namespace of its own. MAJORITY is 1 with that option, else 0. The clock
-is SLOW by so many seconds.
-It reads commands from its input, a JSON object a line, and writes its states in the same form. It ends with
-its input, and with its parent: so a campaign leaves no process behind, even if the campaign itself is killed.
+OPTIONS are of `majority` and `state`, with a comma between. The state is the names of all messages, in their order.
+HOST is 127.0.0.1, or its address in a network namespace of its own. The clock is SLOW by so many seconds. It reads
+commands from its input, a JSON object a line, and writes its states in the same form. It ends with its input, and
+with its parent: so a campaign leaves no process behind, even if the campaign itself is killed.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -26,7 +26,7 @@ from attrs import evolve
 
 import groupcomm_runtime
 from groupcomm.view import name_and_life
-from groupcomm_runtime import EndedError, Group, GroupError, Message, NewLife, NewView, NotDelivered, Settings
+from groupcomm_runtime import EndedError, Group, GroupError, Message, NewLife, NewView, NotDelivered, NotSafe, Settings
 
 from .namespaces import enter, own_interface
 from .network import LossySocket, Rules
@@ -59,11 +59,26 @@ def _say(**what: object) -> None:
     print(json.dumps(what), flush=True)  # noqa: T201 - that is its way to speak
 
 
-class _Application:
-    """Sends, counts, and answers."""
+class _Messages:
+    """The state: the names of all messages, in their order."""
 
-    def __init__(self, name: str, rate: float, taken: Path) -> None:
-        self._name, self._rate, self._taken = name, rate, taken
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def get(self) -> bytes:
+        return json.dumps(self.names).encode()
+
+    def set(self, state: bytes) -> None:
+        self.names = json.loads(state)
+
+
+class _Application:
+    """Sends, counts, and answers. It writes below `folder` what it takes, and which of its messages were sent."""
+
+    def __init__(self, name: str, rate: float, folder: Path) -> None:
+        self._name, self._rate, self._folder = name, rate, folder
+        self.state = _Messages()
+        self._sent = (folder / "sent" / f"{name}.{os.getpid()}").open("x", encoding="utf-8")
         self._counts: Counter[str] = Counter()
         self._group: Group | None = None
         self._socket = _Socket()
@@ -103,25 +118,31 @@ class _Application:
             task.add_done_callback(lambda _: places.release())
 
     async def _send(self, group: Group, number: int) -> None:
-        text = f"{self._name}/{os.getpid()}/{number} ".encode()
+        text = f"{self._name}/{os.getpid()}/{number} "
         size = _LARGE if number % _ONE_IN == 0 else 100
         try:
-            await group.send(text.ljust(size, b"."))
+            await group.send(text.encode().ljust(size, b"."))
         except NotDelivered:
             self._counts["not delivered"] += 1
+        except NotSafe:
+            self._counts["unknown"] += 1
         except EndedError:
             pass  # `_takes` raises the reason
         else:
             self._counts["sent"] += 1
+            print(text, file=self._sent, flush=True)
 
     async def _takes(self, group: Group) -> None:
         """Take events, and write down a line for each: so the campaign sees what an application sees."""
-        with self._taken.open("x", encoding="utf-8") as file:
+        path = self._folder / "taken" / f"{self._name}.{os.getpid()}"
+        with path.open("x", encoding="utf-8") as file:
             async for event in group:
                 match event:
                     case Message(sender, data):
                         self._counts["delivered"] += 1
-                        print("message", sender, data.decode().split()[0], file=file, flush=True)
+                        name = data.decode().split()[0]
+                        self.state.names.append(name)
+                        print("message", sender, name, file=file, flush=True)
                     case NewView(view_id, members, merged):
                         self._counts["merged" if merged else "views"] += 1
                         own = next(each for each in members if name_and_life(each)[0] == self._name)
@@ -142,6 +163,8 @@ class _Application:
                 lists = {name: frozenset(map(tuple, rules[name])) for name in ("mute", "deaf")}
                 self._socket.rules = evolve(Rules(**{**rules, **lists}))
             case {"leave": _}:
+                if self._group is not None:
+                    (self._folder / "states" / self._group.address).write_bytes(self.state.get())
                 self.leaves.set()
             case {"room": room}:
                 _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -171,11 +194,11 @@ async def _reads(application: _Application) -> None:
     os._exit(0)  # the campaign is gone
 
 
-async def _main(name: str, folder: Path, host: str, numbers: Sequence[float]) -> int:
-    rate, heartbeat, patience, majority, slow = numbers
+async def _main(name: str, folder: Path, host: str, options: Collection[str], numbers: Sequence[float]) -> int:
+    rate, heartbeat, patience, slow = numbers
     clock = time.time_ns
     time.time_ns = lambda: clock() - int(slow * 10**9)
-    application = _Application(name, rate, folder / "taken" / f"{name}.{os.getpid()}")
+    application = _Application(name, rate, folder)
     reads = asyncio.create_task(_reads(application))
     joins = groupcomm_runtime.join(
         GROUP,
@@ -184,7 +207,8 @@ async def _main(name: str, folder: Path, host: str, numbers: Sequence[float]) ->
         folder=folder / "group",
         listen=f"{host}:0",
         log=folder / "logs",
-        settings=Settings(heartbeat=heartbeat, patience=patience, majority=bool(majority)),
+        settings=Settings(heartbeat=heartbeat, patience=patience, majority="majority" in options),
+        state=application.state if "state" in options else None,
         transport=application.transport,
     )
     try:
@@ -233,11 +257,11 @@ def _waits_for_interface(host: str) -> None:
 
 
 if __name__ == "__main__":
-    parent, given_name, given_folder, given_host, *numbers = sys.argv[1:]
+    parent, given_name, given_folder, given_host, given, *numbers = sys.argv[1:]
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != int(parent):
         sys.exit(0)
     if given_host != LOOPBACK:
         _waits_for_interface(given_host)
-    sys.exit(asyncio.run(_main(given_name, Path(given_folder), given_host, [*map(float, numbers)])))
+    sys.exit(asyncio.run(_main(given_name, Path(given_folder), given_host, given.split(","), [*map(float, numbers)])))

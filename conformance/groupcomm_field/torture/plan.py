@@ -34,6 +34,9 @@ KINDS: Final = {
 }
 """Each kind, and what it is."""
 
+_ENDS: Final = frozenset({"kill", "kill two", "restart", "leave", "all leave", "full disk"})
+"""The kinds that end an incarnation."""
+
 _MOST: Final = 4  # faults of a round
 _ALIVE: Final = 2  # so many run at least, but where all leave or are killed
 
@@ -66,16 +69,23 @@ class Round:
     faults: tuple[Fault, ...]
 
 
-def drawn(seed: int, names: Sequence[str], faults: int, patience: float) -> list[Round]:
-    """Draw a campaign of so many faults. No kind comes again before each has come."""
+def drawn(seed: int, names: Sequence[str], faults: int, patience: float, *, majority: bool = False) -> list[Round]:
+    """Draw a campaign of so many faults. No kind comes again before each has come.
+
+    `majority`: an incarnation ends in a round of its own, one in a round. If a pair has formed a view meanwhile,
+    and its senior is gone for good, nothing is delivered any more.
+    """
     random = Random(seed)  # noqa: S311 - dice
+    kinds = sorted(KINDS.keys() - ({"kill two", "all leave"} if majority else set()))
     deck: list[str] = []
     rounds: list[Round] = []
     left = faults
     while left:
         runs, round_ = set(names), list[Fault]()
         for _ in range(min(left, random.randint(1, _MOST))):
-            deck = deck or random.sample(sorted(KINDS), len(KINDS))
+            deck = deck or random.sample(kinds, len(kinds))
+            if majority and round_ and {deck[-1], round_[-1].kind} & _ENDS:
+                break
             fault = _fault(deck[-1], sorted(runs), random, patience)
             if round_ and len(runs - set(_gone(fault))) < _ALIVE:
                 break

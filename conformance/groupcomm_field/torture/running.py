@@ -43,7 +43,8 @@ _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patie
 class Campaign:
     """A campaign that is ordered. `rate`: messages a second of a member. `limit`: seconds to one view.
 
-    `majority`: the members have that option, and are the primary after each round.
+    `majority`: members join with that option, and are the primary after each round. `state`: their applications have
+    a state, which is all messages.
     `namespaces`: each member has a network namespace. This process leaves the network of its machine.
     `program`: the arguments by which Python runs a member.
     """
@@ -55,8 +56,9 @@ class Campaign:
     heartbeat: float = 0.1
     patience: float = 1.0
     limit: float = 60.0
-    majority: bool = False
     namespaces: bool = False
+    majority: bool = False
+    state: bool = False
     program: tuple[str, ...] = ("-m", "groupcomm_field.torture.member")
 
 
@@ -108,8 +110,10 @@ def _judge(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> Non
     progress("all logs together")
     judged = judge(lives, outcome.survivors)
     outcome.found += _taken(logs.parent / "taken", lives, outcome.survivors)
+    if outcome.campaign.state and outcome.survivors:
+        outcome.found += _states(logs.parent, outcome)
     outcome.incarnations, outcome.steps = len(lives), sum(len(life.steps) for life in lives)
-    outcome.judged = judged.counts
+    outcome.judged += judged.counts
     outcome.found += map(str, judged.rejected)
 
 
@@ -139,6 +143,22 @@ def _taken(folder: Path, lives: Sequence[Life], survivors: Collection[Address]) 
             yield f"{log}: the application of a survivor has not had {len(lacks)} messages"
     for member in taken:
         yield f"an application took events of {member or 'no member'}, which has no log"
+
+
+def _states(folder: Path, outcome: Outcome) -> Iterator[str]:
+    """At the end survivors have one state, no message is twice in it, and with `majority` all are that were safe."""
+    states = {each: json.loads((folder / "states" / each).read_bytes()) for each in outcome.survivors}
+    first = outcome.survivors[0]
+    outcome.judged["states"] += len(states)
+    yield from (f"{each} and {first} have other states" for each in states if states[each] != states[first])
+    names = Counter(states[first])
+    if twice := sum(number > 1 for number in names.values()):
+        yield f"{twice} messages are twice in the state of {first}"
+    if outcome.campaign.majority:
+        safe = [line for path in sorted((folder / "sent").iterdir()) for line in path.read_text().split()]
+        outcome.judged["safe, and in the state"] += len(safe)
+        if lost := [name for name in safe if name not in names]:
+            yield f"{len(lost)} messages were safe, and are not in the state of {first}: {lost[0]} is the first"
 
 
 def _passed_up(life: Life) -> Iterator[str]:
@@ -174,7 +194,8 @@ class _Running:
         self._stopped: set[str] = set()
         self._namespaces = Namespaces() if campaign.namespaces else None
         self._began = time.monotonic()
-        (folder / "taken").mkdir()
+        for name in ("taken", "sent", "states"):
+            (folder / name).mkdir()
         self._notes = (folder / "faults.log").open("w", encoding="utf-8")
 
     def kill_all(self) -> None:
@@ -185,14 +206,15 @@ class _Running:
 
     async def runs(self) -> None:
         """Do all of it."""
-        plan = drawn(self._campaign.seed, self._names, self._campaign.faults, self._campaign.patience)
+        campaign = self._campaign
+        plan = drawn(campaign.seed, self._names, campaign.faults, campaign.patience, majority=campaign.majority)
         done = 0
         try:
             await asyncio.gather(*map(self._start, self._names))
             await self._settles()
             for round_ in plan:
                 self.outcome.rounds += 1
-                self._progress(f"{done} of {self._campaign.faults} faults")
+                self._progress(f"{done} of {campaign.faults} faults")
                 await self._round(round_)
                 done += len(round_.faults)
             self._progress("the end: no member sends")
@@ -212,7 +234,7 @@ class _Running:
         """Begin a process. Its clock is slow by so many seconds."""
         campaign = self._campaign
         errors = (self._folder / f"{name}.err").open("ab")
-        numbers = map(str, (campaign.rate, campaign.heartbeat, campaign.patience, int(campaign.majority), slow))
+        numbers = map(str, (campaign.rate, campaign.heartbeat, campaign.patience, slow))
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *campaign.program,
@@ -220,6 +242,7 @@ class _Running:
             name,
             str(self._folder),
             self._namespaces.host(name) if self._namespaces else LOOPBACK,
+            ",".join(each for each in ("majority", "state") if getattr(campaign, each)),
             *numbers,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

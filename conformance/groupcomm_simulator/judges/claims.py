@@ -106,6 +106,7 @@ CLAIMS: Final = {
     ),
     "ApplicationView": ("ApplicationView",),
     "OneState": ("SameAtSamePlace", "MoreAtLaterPlace", "NothingTwice", "EventuallyHasState"),
+    "UniformDelivery": ("HeldByAll", "HeldByMajority", "SafeIsDelivered", "EventuallyTold"),
     "OneSequence": ("SequenceOnlyGrows", "PrimaryHasSequence"),
     "TotalOrderBroadcast": (
         "TotalOrder",

@@ -1,0 +1,82 @@
+----------------------------- MODULE SafeClaims -----------------------------
+(***************************************************************************)
+(* Claims about members that hear when their messages are safe: outcomes,  *)
+(* frame conditions of the model, and liveness. Each claim is violated in  *)
+(* some model of models.yaml.                                              *)
+(***************************************************************************)
+EXTENDS SafeGroup
+
+-----------------------------------------------------------------------------
+(* Types *)
+
+LocalTypeOK(m) ==
+    LET s == local[m] IN
+    /\ s.member = m
+    /\ s.told \in 0 .. s.sent /\ s.before <= s.sent /\ Own(s) <= s.sent
+    /\ s.asks => s.before > s.told
+    /\ s.view # NoView => m \in s.among
+    /\ \A x \in DOMAIN s.acks : s.acks[x].view_id = s.view.id \/ s.acks[x].view_id.counter > s.view.id.counter
+
+TypeOK ==
+    /\ \A m \in Member : LocalTypeOK(m)
+    /\ up \subseteq Member
+    /\ \A m \in Member : installed[m] \in 0 .. Len(views) /\ had[m] \in Nat
+    /\ spent \in [{"crashes", "misuses"} -> Nat]
+
+-----------------------------------------------------------------------------
+(* What is given to the application *)
+
+Given == INSTANCE UniformDelivery WITH
+    safe <- UNION {{[sender |-> m, number |-> n, way |-> told[m][n].way] : n \in {n \in DOMAIN told[m] : told[m][n].safe}} : m \in Member}
+UniformAgreement == Given!UniformAgreement
+HeldByAll == Given!HeldByAll
+HeldByMajority == Given!HeldByMajority
+SafeIsDelivered == Given!SafeIsDelivered
+
+\* What is told counts the messages as the sender does.
+ToldInOrder == \A m \in Member : Len(told[m]) = local[m].told
+
+\* No more is unknown than what was delivered before a merge.
+UnknownByMerge ==
+    \A m \in Member : \A n \in DOMAIN told[m] :
+        ~told[m][n].safe => \E i \in DOMAIN told[m][n].way : i > 1 /\ Cardinality(views[told[m][n].way[i]].preds) > 1
+
+-----------------------------------------------------------------------------
+(* Steps. (m is the member that takes the step.) *)
+
+\* SAFE delays, adds and drops no message.
+PassesAllUpStep ==
+    (act'.event.type = "DataReceived" /\ act'.outcome = "handled") =>
+        act'.effects[1] = Deliver(act'.event.sender, act'.event.message.payload)
+
+\* A step belongs to one member; wires and reports change by its effects alone.
+OnlyByEffectsStep ==
+    /\ OthersKeepLocal
+    /\ UnchangedUnlessHandled
+    /\ \A m \in Member : m # act'.member => told'[m] = told[m]
+    /\ act'.action = "Crash" \/ wire' = AfterStep(wire, act'.member, act'.consumed, act'.effects, up)
+
+PassesAllUp == [][PassesAllUpStep]_vars
+OnlyByEffects == [][OnlyByEffectsStep]_vars
+
+\* The layer below, as it is modelled, is the contract of SEQUENCER where views branch.
+RefinesTotalOrder == [][TotalOrder!BranchNext]_<<below, sent, up>>
+
+-----------------------------------------------------------------------------
+(* Liveness *)
+
+Fair ==
+    \A m \in Member :
+        /\ WF_vars(DeliverNext(m)) /\ WF_vars(ReceiveAck(m)) /\ WF_vars(InstallView(m))
+        /\ WF_vars(FormView(m)) /\ WF_vars(LearnFormed(m))
+
+LiveSpec == Spec /\ Fair
+
+\* All members of m's view are there, and it is formed.
+IsWhole(m) ==
+    /\ m \in up /\ installed[m] # 0
+    /\ \A x \in DOMAIN views[installed[m]].lives : x \in up /\ installed[x] = installed[m] /\ IsOrdered(x)
+
+\* A member hears of every message that it has sent.
+EventuallyTold == \A m \in Member : <>[]IsWhole(m) => <>[](Len(told[m]) = local[m].sent)
+=============================================================================
