@@ -44,23 +44,29 @@ def test_actions_are_pinned_to_commits(workflow: Path) -> None:
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
 def test_workflows_may_only_read(workflow: Path) -> None:
-    """They have a token that reads, but for the one that publishes; and no text of a pull request becomes a command."""
+    """They have a token that reads, but for the jobs that publish; and no text of a pull request becomes a command."""
     text = workflow.read_text(encoding="utf-8")
     assert re.search(r"^permissions:\n  contents: read\n\n", text, re.MULTILINE)
-    assert re.findall(r"\w+: write", text) == (["contents: write"] if workflow.stem == "site" else [])
+    assert re.findall(r"\w+: write", text) == (["contents: write"] if workflow.stem in ("release", "site") else [])
     assert "pull_request_target" not in text
     assert [] == re.findall(r"run:.*\$\{\{(?! matrix\.target \}\})", text)
 
 
-def test_the_job_that_may_write_runs_nothing_of_the_repository() -> None:
-    """The archive is made by a job that reads; another attaches it, without a checkout, an action, or make."""
+WRITERS = {
+    ("release", "attach"): r"gh (run download|release create) ",
+    ("site", "publish"): r"gh run download |touch site/\.nojekyll$|git -C site [^\n]*$",
+}
+"""The jobs that may write, and all that they may run."""
+
+
+def test_the_jobs_that_may_write_run_nothing_of_the_repository() -> None:
+    """What is published is made by a job that reads; another publishes it, without a checkout, an action, or make."""
     jobs = {workflow.stem: yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"] for workflow in WORKFLOWS}
-    may = {(name, job) for name, each in jobs.items() for job in each if "permissions" in each[job]}
-    assert may == {("release", "attach")}
-    steps = jobs["release"]["attach"]["steps"]
-    assert all(re.match(r"gh (run download|release create) ", step["run"]) for step in steps)
-    made = [step.get("run", "") for step in jobs["release"]["make"]["steps"]]
-    assert any(step.startswith("make release") for step in made)
+    assert {(name, job) for name, each in jobs.items() for job in each if "permissions" in each[job]} == {*WRITERS}
+    for (name, job), may in WRITERS.items():
+        assert all(re.match(may, step["run"]) for step in jobs[name][job]["steps"])
+        made = [step.get("run", "") for step in jobs[name]["make"]["steps"]]
+        assert any(step.startswith(f"make {name}") for step in made)
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -178,7 +184,7 @@ def test_all_versions_of_jgroups_are_known() -> None:
 
 # What is shipped
 
-KINDS = {".tla", ".py", ".java", ".html", ".css", ".js", ".json", ".typed"}
+KINDS = {".tla", ".py", ".java", ".html", ".css", ".js", ".json", ".j2", ".typed"}
 """The kinds of files of the packages."""
 
 

@@ -68,7 +68,7 @@ func (s State) withoutJoin(m string) State {
 // withdrawal is the effect on the layers below when m's request to join, if it was promised a digest, is
 // dropped.
 func (s State) withdrawal(m string) group.Effects {
-	if s.Admitting != noRequest && s.Admitting.Member == m {
+	if !s.Admitting.isNone() && s.Admitting.Member == m {
 		return group.Effects{group.PassDown{Event: group.PromiseWithdrawn{To: m}}}
 	}
 	return nil
@@ -120,7 +120,7 @@ func send(to string, message any) group.Effects {
 
 // IsDone says that its last view is everywhere.
 func (s State) IsDone() bool {
-	return s.Phase == "leading" && len(s.Awaiting) == 0 && s.Admitting == noRequest
+	return s.Phase == "leading" && len(s.Awaiting) == 0 && s.Admitting.isNone()
 }
 
 func (s State) hasToDecide() bool { return len(s.Queue) > 0 || len(s.Suspected) > 0 }
@@ -142,7 +142,7 @@ func Proceed(s State, effects group.Effects) Result {
 		s, sent = s.sendAgain()
 		do(sent...)
 	}
-	if len(s.Awaiting) == 0 && len(s.Owed) > 0 && s.Admitting == noRequest { // joiners are answered
+	if len(s.Awaiting) == 0 && len(s.Owed) > 0 && s.Admitting.isNone() { // joiners are answered
 		do(group.SendAll(s.Decision.Members, s.Owed, JoinRsp{Decision: s.Decision})...)
 		s.Owed, s.Awaiting = nil, s.Owed
 	}
@@ -540,7 +540,7 @@ func digestGiven(s State, e group.DigestGiven) Result {
 	switch {
 	case e.Asker != Self:
 		return group.Handled(s, group.Effects{group.PassUp{Event: e}})
-	case s.Admitting == noRequest || e.Request != s.Asked:
+	case s.Admitting.isNone() || e.Request != s.Asked:
 		return group.Ignored(s)
 	case !group.Is(e.Digest, s.members()):
 		return group.LocalError(s)

@@ -44,6 +44,8 @@ type Request struct {
 
 var noRequest = Request{Kind: "none"}
 
+func (r Request) isNone() bool { return r.Kind == "none" }
+
 type (
 	JoinReq struct {
 		_    wire.Tag `wire:"JOIN_REQ"`

@@ -12,7 +12,7 @@ func Start(member string) State { return State{Member: member} }
 func (s State) inView() bool { return !s.Decision.IsNone() }
 
 // Merging says whether it is in a merge.
-func (s State) Merging() bool { return s.Merge != noMerge }
+func (s State) Merging() bool { return s.Merge.Leader != "" }
 
 func (s State) coordinates() bool { return s.inView() && s.Decision.Members[0] == s.Member }
 
@@ -368,12 +368,12 @@ func decisionInstalled(c Config, s State, e DecisionInstalled) Result {
 	case e.Decision.Id == s.Decision.Id:
 		return group.Ignored(s)
 	}
-	var first group.Effects
+	moved := s.moved(e.Decision)
 	if !s.inView() {
-		first = group.Effects{c.DiscoverAgain()}
+		return group.Handled(moved, group.Join(group.Effects{c.DiscoverAgain()}, moved.followEarly()))
 	}
-	over, effects := s.moved(e.Decision).giveUp()
-	return group.Handled(over, group.Join(first, effects, over.followEarly()))
+	over, effects := moved.giveUp()
+	return group.Handled(over, group.Join(effects, over.followEarly()))
 }
 
 func earlyTimeout(s State) Result {
