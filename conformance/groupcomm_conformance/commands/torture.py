@@ -63,7 +63,10 @@ def command(
         bool, typer.Option("--majority", help="With this option; after each round the group is the primary again.")
     ] = False,
     state: Annotated[
-        bool, typer.Option("--state", help="Applications have a state, all messages: at the end they have one.")
+        bool,
+        typer.Option(
+            "--state", help="Applications have a state, all messages: at the end they have one. One in a round ends."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -14,9 +14,7 @@ __all__ = ["KINDS", "NETWORK", "Fault", "Round", "drawn"]
 KINDS: Final = {
     "kill": "a member is killed, and begins again when the round ends",
     "kill two": "two members are killed within half a second",
-    "kill all": "all members are killed at once, and begin again when the round ends",
     "restart": "a member is killed, and begins again at once, three times",
-    "clock": "a member is killed, and begins again at once with a clock that is an hour slow",
     "pause": "a process does not run for less than the patience",
     "stop": "a process does not run for longer than the patience",
     "partition": "some members cannot reach the other ones",
@@ -34,11 +32,11 @@ KINDS: Final = {
 }
 """Each kind, and what it is."""
 
-_ENDS: Final = frozenset({"kill", "kill two", "restart", "leave", "all leave", "full disk"})
-"""The kinds that end an incarnation."""
+_END_MANY: Final = frozenset({"kill two", "kill all", "all leave"})
+_END_ONE: Final = frozenset({"kill", "restart", "clock", "leave", "full disk"})
 
 _MOST: Final = 4  # faults of a round
-_ALIVE: Final = 2  # so many run at least, but where all leave or are killed
+_ALIVE: Final = 2  # so many run at least, but where all leave
 
 NETWORK: Final[Mapping[str, Mapping[str, Any]]] = {
     "loss": {"loss": 0.3},
@@ -69,14 +67,13 @@ class Round:
     faults: tuple[Fault, ...]
 
 
-def drawn(seed: int, names: Sequence[str], faults: int, patience: float, *, majority: bool = False) -> list[Round]:
+def drawn(seed: int, names: Sequence[str], faults: int, patience: float, *, state: bool = False) -> list[Round]:
     """Draw a campaign of so many faults. No kind comes again before each has come.
 
-    `majority`: an incarnation ends in a round of its own, one in a round. If a pair has formed a view meanwhile,
-    and its senior is gone for good, nothing is delivered any more.
+    `state`: one incarnation at most ends in a round, as a state that is safe is in the memory of a majority.
     """
     random = Random(seed)  # noqa: S311 - dice
-    kinds = sorted(KINDS.keys() - ({"kill two", "all leave"} if majority else set()))
+    kinds = sorted(KINDS.keys() - _END_MANY if state else KINDS)
     deck: list[str] = []
     rounds: list[Round] = []
     left = faults
@@ -84,7 +81,7 @@ def drawn(seed: int, names: Sequence[str], faults: int, patience: float, *, majo
         runs, round_ = set(names), list[Fault]()
         for _ in range(min(left, random.randint(1, _MOST))):
             deck = deck or random.sample(kinds, len(kinds))
-            if majority and round_ and {deck[-1], round_[-1].kind} & _ENDS:
+            if state and deck[-1] in _END_ONE and any(each.kind in _END_ONE for each in round_):
                 break
             fault = _fault(deck[-1], sorted(runs), random, patience)
             if round_ and len(runs - set(_gone(fault))) < _ALIVE:
@@ -101,17 +98,15 @@ def drawn(seed: int, names: Sequence[str], faults: int, patience: float, *, majo
 
 def _gone(fault: Fault) -> tuple[str, ...]:
     """Return the members that a fault stops until the round ends."""
-    gone = {"kill", "kill two", "kill all", "leave", "all leave", "full disk", "stop"}
-    return fault.members if fault.kind in gone else ()
+    return fault.members if fault.kind in {"kill", "kill two", "leave", "all leave", "full disk", "stop"} else ()
 
 
 def _fault(kind: str, runs: Sequence[str], random: Random, patience: float) -> Fault:
     pause = random.choice((0.0, 0.05, random.uniform(0, patience)))
     seconds = random.uniform(0.3, 1.5) * patience
     match kind:
-        case "all leave" | "kill all":
+        case "all leave":
             members = tuple(runs)
-            seconds = 0.0
         case "kill two" | "one way":
             members = tuple(random.sample(runs, min(2, len(runs))))
             seconds = random.choice((0.0, 0.05, 0.5)) if kind == "kill two" else seconds

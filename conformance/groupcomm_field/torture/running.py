@@ -207,7 +207,7 @@ class _Running:
     async def runs(self) -> None:
         """Do all of it."""
         campaign = self._campaign
-        plan = drawn(campaign.seed, self._names, campaign.faults, campaign.patience, majority=campaign.majority)
+        plan = drawn(campaign.seed, self._names, campaign.faults, campaign.patience, state=campaign.state)
         done = 0
         try:
             await asyncio.gather(*map(self._start, self._names))
