@@ -5,6 +5,7 @@ HYPOTHESIS_PROFILE names a profile, `dev` unless CI is set.
 
 import os
 import shutil
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from xdist.scheduler import LoadScopeScheduling
 
 pytest.register_assert_rewrite("tests.cores")
+
+# A shell that runs the tests in the background has SIGINT ignored, and a process that a test interrupts would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A slow machine is no failure: no deadlines.
 settings.register_profile("dev", deadline=None, max_examples=50, stateful_step_count=40)

@@ -91,11 +91,17 @@ def same(value: Value, read: Any) -> bool:  # noqa: ANN401 - of another reader
     return type(value) is type(read) and value == read
 
 
+def by_itf_py(trace: Any) -> Any:  # noqa: ANN401 - of another reader
+    """Read a trace without Quint's picks: itf-py makes a class of each tag, and `None`, a tag of Quint, is no name of a class."""
+    states = [{name: each for name, each in state.items() if name != "mbt::nondetPicks"} for state in trace["states"]]
+    return itf_py.trace_from_json({**trace, "states": states})
+
+
 def test_a_reader_of_others_has_the_same_values(behaviours: list[list[Fn]], traces: list[Any]) -> None:
     some = sorted(behaviours, key=len)[:: len(behaviours) // 20]
     for states, trace in zip(some, traces, strict=True):
-        read = itf_py.trace_from_json(trace)
-        assert [*states[0]] == read.vars
+        read = by_itf_py(trace)
+        assert ["mbt::actionTaken", "mbt::nondetPicks", *states[0]] == read.vars
         assert len(states) == len(read.states)
         for state, other in zip(states, read.states, strict=True):
             assert all(same(value, other.values[str(name)]) for name, value in state.items())
@@ -103,7 +109,7 @@ def test_a_reader_of_others_has_the_same_values(behaviours: list[list[Fn]], trac
 
 def test_another_value_is_another(behaviours: list[list[Fn]]) -> None:
     (first, second, *_) = behaviours[0]
-    read = itf_py.trace_from_json(json.loads(Traces([first, second]).trace("", [first, second]))).states[0].values
+    read = by_itf_py(json.loads(Traces([first, second]).trace("", [first, second]))).states[0].values
     assert not all(same(value, read[str(name)]) for name, value in second.items())
 
 

@@ -682,8 +682,9 @@ class Member:
                 self._is_former(item[1:].decode(errors="replace"))
             elif item[:1] == _HEARTBEAT:
                 self._heartbeat(sender, frame.number, item[1:])
-            elif self._hears_until or self._application.full:
-                self.counts["not taken"] += 1  # as if it were lost: it is sent again
+            elif self._hears_until or self._application.full or "begins again" in self._timers:
+                # As if it were lost: it is sent again. (Who waits to begin again would name itself as the one to join.)
+                self.counts["not taken"] += 1
             else:
                 self._message(sender, frame.number, item)
 

@@ -11,7 +11,7 @@ from groupcomm.effects import PassDown
 from groupcomm.events import HoldBack, Payload
 from groupcomm_conformance.protocols.codec import exact
 from groupcomm_conformance.random_events.against_step import Beside, compare, lines_of
-from groupcomm_conformance.random_events.drawn import LENGTH, kinds, walk
+from groupcomm_conformance.random_events.drawn import CORES, LENGTH, kinds, walk
 from groupcomm_conformance.tlc.errors import EvaluationFailed
 from tests.cores import MANIFESTS, NAMES, PROTOCOLS
 
@@ -107,7 +107,8 @@ def test_a_core_that_raises_anything_else_is_found(name: str) -> None:
 def test_a_walk_ends_before_a_number_that_tlc_does_not_have() -> None:
     """Members add three large numbers up, and the member that is compared would be given the sum."""
     of = beside("nakack")
-    cut = walk(of.protocol, of.config, 31_000_000_593)
+    largest = evolve(CORES, large=(1_000_000_000,), payloads=(1_000_000_000,))
+    cut = walk(of.protocol, of.config, 904, domain=largest)
     assert 0 < len(cut.steps) < LENGTH
     assert [] == [*of.differences([cut])]
 

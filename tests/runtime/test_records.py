@@ -258,16 +258,22 @@ def test_of_two_that_hear_nobody_one_is_primary(tmp_path: Path) -> None:
     run(test())
 
 
-def test_without_majority_a_member_that_may_not_found_a_group_waits_for_one(tmp_path: Path) -> None:
+def test_without_majority_a_member_that_may_not_found_a_group_waits_for_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It begins again after a patience. Another member that comes before that waits for no incarnation that is over."""
+
     async def test() -> None:
         async def waits() -> None:
             async with joining("b", tmp_path, majority=False, founds=False) as group:
                 assert len(group.members) == 2
 
         waiting = asyncio.create_task(waits())
-        await asyncio.sleep(5 * FAST.patience)
+        async with asyncio.timeout(60):
+            while "founds=False" not in caplog.text:  # noqa: ASYNC110 - a log has no event
+                await asyncio.sleep(0.02)
         assert not waiting.done()
-        async with joining("a", tmp_path, majority=False):
+        async with asyncio.timeout(60), joining("a", tmp_path, majority=False):
             await waiting
 
     run(test())

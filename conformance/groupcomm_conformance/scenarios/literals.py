@@ -20,7 +20,7 @@ from groupcomm_conformance.tla.values import Fn, Value, function
 
 __all__ = ["Literals", "decided_views", "untyped"]
 
-_ADDRESS: Final = r"\w*"
+_ADDRESS: Final = r"[\w#]*"
 _A_VIEW: Final = "a view such as [A, 1, [A, B]]"
 
 

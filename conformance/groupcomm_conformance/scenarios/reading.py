@@ -47,7 +47,7 @@ MOST_ROUNDS: Final = 20
 MOST_STEPS: Final = 1000
 _JUDGED: Final = ("error", "outcome", "expect")
 _REQUIREMENT: Final = r"[A-Z]+-[0-9]+[a-z]?"
-_ADDRESS: Final = r"[A-Z][A-Za-z0-9]*"
+_ADDRESS: Final = r"[A-Z][A-Za-z0-9]*(#[0-9]+)?"
 _VERBS: Final = (
     *("do", "try", "deliver", "drop", "duplicate", "settle", "partition", "heal"),
     *("crash", "restart", "whatever", "repeat", "check", "same", "never"),
