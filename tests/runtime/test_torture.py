@@ -30,7 +30,7 @@ from tests.runtime.broken_glue import BROKEN, noticed
 
 TORTURE = [sys.executable, "-c", "from groupcomm_conformance.commands.main import main; exit(main())", "torture"]
 PATIENCE = 60.0  # seconds, of a busy machine
-SEED, KILL_ALL, CLOCK, CUT_OFF = (98, 3), (2, 1), (16, 1), (76, 1)
+SEED, KILL_ALL, CLOCK, CUT_OFF = (98, 3), (2, 1), (16, 1), (434, 1)
 """Seeds, and numbers of faults: the first has `kill` and `one way`, the others have the fault of their names."""
 
 
@@ -133,17 +133,17 @@ def test_twenty_faults_and_the_logs_of_all_lives_are_accepted(tmp_path: Path) ->
 
 
 def test_with_a_majority_all_end_with_one_state_that_has_what_was_safe(tmp_path: Path) -> None:
-    """The coordinator is cut off, then others are killed."""
+    """The coordinator is cut off, then it is killed, and another."""
     out = tmp_path / "out"
     run = subprocess.run(
-        [*TORTURE, "--members=3", "--faults=4", "--seed=96", "--majority", "--state", "--out", str(out), "--json"],
+        [*TORTURE, "--members=3", "--faults=4", "--seed=716", "--majority", "--state", "--out", str(out), "--json"],
         capture_output=True,
         text=True,
         check=False,
     )
     assert 0 == run.returncode, f"{run.stdout}{run.stderr}{(out / 'faults.log').read_text()[-3000:]}"
     record = json.loads(run.stdout)
-    assert {"partition": 1, "kill": 1, "restart": 1, "loss": 1} == record["faults"]
+    assert {"partition": 1, "loss": 1, "clock": 1, "restart": 1} == record["faults"]
     assert 3 == record["judged"]["states"]
     assert 50 < record["judged"]["safe, and in the state"]
     assert 50 < record["judged"]["safe"], "of which accept judges what SAFE has told"
