@@ -11,7 +11,7 @@ import attrs
 from attrs import field, frozen
 
 import groupcomm
-from groupcomm import sequencer, state_transfer, unicast
+from groupcomm import gms, merge_gms, sequencer, state_transfer, unicast
 from groupcomm.events import Suspend
 from groupcomm.stack import AnyCore, Layer, Stack, StackError
 from groupcomm_simulator.judges.claims import CLAIMS, MERGING
@@ -243,6 +243,6 @@ def _drawn(config: type, random: Random, *, majority: bool) -> object:
     """Draw a configuration. Its numbers are small: no time passes in a simulation, and messages are small."""
     if config is sequencer.Config:
         return config(majority=majority)
-    # Nothing is sent again where none may be, and no state comes in no parts.
-    least = 1 if config in (unicast.Config, state_transfer.Config) else 0
+    # Nothing is sent again where none may be, no state comes in no parts, and no view grants nothing.
+    least = 1 if config in (unicast.Config, state_transfer.Config, gms.Config, merge_gms.Config) else 0
     return config(**{each.name: random.randint(least, _LARGEST) for each in attrs.fields(config)})

@@ -130,8 +130,7 @@ AfterView(m, decision) ==
 
 \* The members that m watches, with their incarnations: the unsuspected members of its view, and the joiners that wait
 \* for admission.
-Joins(s) ==
-    {s.queue[i] : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}} \cup ({s.admitting} \ {NoRequest})
+Joins(s) == {s.queue[i] : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}}
 Watched(s) ==
     ({<<x, s.decision.lives[x]>> : x \in MembersOf(s.decision) \ s.suspected}
      \cup {<<r.member, r.life>> : r \in Joins(s)})
@@ -207,7 +206,7 @@ AfterPromises(m, event, step) ==
             /\ ~(p.by = m /\ p.by_life = life[m] /\ (p.to \in withdrawn \/ over(p)))
             /\ ~(redeemed /\ p.to = m /\ p.to_life = life[m])}
        \cup {[by |-> m, by_life |-> life[m], view |-> installed[m], to |-> to, to_life |-> life[to],
-              vector |-> DigestAnsweredBy(m)] : to \in {to \in made : step.state.admitting.life = life[to]}}
+              vector |-> DigestAnsweredBy(m)] : to \in {to \in made : PromisedLife(step.state, to) = life[to]}}
 
 -----------------------------------------------------------------------------
 \* Member m takes the step that Gms gives. `given`: the digest that it consumes; `report`: the report of the failure

@@ -87,7 +87,7 @@ EntersForeignView(s, decision) ==
         own == IF departs THEN [decision EXCEPT !.id.creator = "Z"] ELSE decision
     IN [s EXCEPT !.decision = own, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
                  !.asking = {}, !.newest = G!NoDecision, !.awaiting = {}, !.owed = {},
-                 !.queue = G!Kept(s, decision), !.group = "free", !.admitting = G!NoRequest, !.leave_asked = "",
+                 !.queue = G!Kept(s, decision), !.group = "free", !.admitting = 0, !.leave_asked = "",
                  !.joining = FALSE]
 
 -----------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from groupcomm.events import (
 from groupcomm.view import View, ViewId
 from tests.cores import is_refused
 
-CONFIG = gms.Config()
+CONFIG = gms.Config(max_bundle=2)
 STOPPED = GroupStopped("GMS")
 SUSPEND = PassUp(Suspend("GMS"))
 RESUME = PassUp(Resume("GMS"))
@@ -109,7 +109,7 @@ def test_the_digest_is_promised_before_it_is_asked_for() -> None:
     assert [SUSPEND] == effects
     state, effects = run(waiting, STOPPED)
     assert [PassDown(DigestPromised("F")), PassDown(GetDigest("GMS", 1))] == effects
-    assert gms.Request("join", "F", 0) == state.admitting
+    assert (gms.Request("join", "F", 0),) == state.granting
 
 
 def test_the_view_with_a_joiner_has_the_digest_and_goes_to_the_old_members_first() -> None:
@@ -153,7 +153,7 @@ def test_a_repeated_request_gets_the_same_answer_and_no_new_view() -> None:
     assert (decided, []) == run(decided, join_req("F"))
     answered, effects = run(decided, *(ack(old, 8) for old in "BCDE"))
     again, more = run(answered, join_req("F"))
-    assert (answered, effects) == (again, more)
+    assert (answered, effects[:1]) == (again, more)
 
 
 def test_who_was_excluded_before_it_knew_is_refused_and_goes() -> None:
@@ -200,7 +200,7 @@ def test_a_joiner_that_is_suspected_before_it_is_official_does_not_stay() -> Non
     asked, _ = run(waiting, STOPPED)
     after, effects = run(asked, gms.Suspected("F"))
     assert [PassDown(PromiseWithdrawn("F")), SUSPEND] == effects
-    assert gms.NO_REQUEST == after.admitting
+    assert after.admitting == 0
     assert (after, []) == run(after, given(**DELIVERED)), "the answer comes late"
 
 
@@ -565,7 +565,7 @@ def test_a_joiner_tells_those_above_whom_it_suspects_when_it_has_told_them_of_it
         (gms.start("F"), gms.LeaveRequested(), "a member that is in no view does not leave"),
         (member("A"), gms.Suspected("A"), "a member does not suspect itself"),
         (
-            member("A", admitting=gms.Request("join", "F", 0), asked=1),
+            member("A", queue=(gms.Request("join", "F", 0),), admitting=1, asked=1),
             given(A=1, B=2),
             "the digest's members are not the view's",
         ),
