@@ -299,7 +299,7 @@ LeavesOnlyWithCauseStep ==
 FirstLeavesByViewStep ==
     \A m \in {act'.member} :
         (Up(act'.effects, "Left") # {} /\ InView(local[m]) /\ Head(local[m].decision.members) = m) =>
-            views' # views \/ act'.event = StoppedFor(Self) /\ m \in stops.asked
+            views' # views \/ (act'.event = StoppedFor(Self) /\ m \in stops.asked)
 
 \* A step leaves nothing to do that needs no other event.
 Settled == \A m \in up : InView(local[m]) => Proceed(local[m], <<>>) = Handled(local[m], <<>>)
