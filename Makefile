@@ -23,7 +23,7 @@ RIVALS := .venv/.installed-bench
 .DEFAULT_GOAL := help
 .PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed strangers lives torture \
   nightly-jobs nightly-simulate nightly-prove test test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
-  bench-large bench-runtime audit locks clean need-python need-maven need-java need-go
+  bench-runtime audit locks clean need-python need-maven need-java need-go
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -79,7 +79,7 @@ random: need-java $(STAMP) ## give each core EVENTS random events, and the speci
 	@for protocol in $(PROTOCOL); do $(BIN)/groupcomm conform $$protocol --random $(EVENTS) --seed $(SEED) || exit; done
 
 malformed: $(STAMP) ## give simulated stacks EVENTS malformed messages
-	@$(BIN)/python -m groupcomm_conformance.beyond.malformed $(EVENTS) $(SEED)
+	@$(BIN)/python -m groupcomm_conformance.random_events.malformed $(EVENTS) $(SEED)
 
 strangers: $(STAMP) ## give a member of the runtime EVENTS hostile messages with the right seal, and a tenth as many incarnations
 	@$(BIN)/python -m groupcomm_field.strangers $(EVENTS) $(SEED)
@@ -102,7 +102,7 @@ test-installed: need-java $(STAMP) ## install the wheels into fresh environments
 test-itf: need-java $(STAMP) ## have Rust's and Quint's readers read our traces (needs cargo and npm)
 	@$(BIN)/python -m pytest -m itf tests/test_itf.py $(ARGS)
 
-test-pipeline: need-java $(SPARK) ## run the tests of the pipeline, on Spark
+test-pipeline: need-java $(SPARK) ## run the tests of campaigns and of the pipeline, on Spark
 	@$(BIN)/python -m pytest -m pipeline tests/pipeline $(ARGS)
 
 jgroups: need-java need-maven $(STAMP) ## hold real JGroups, four versions, against the errata and our stack (some minutes)
@@ -138,14 +138,11 @@ release: need-java $(STAMP) ## write dist/: the vectors of all protocols in one 
 	@$(BIN)/groupcomm vectors --all --out dist
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist . ./conformance
 
-pipeline: need-java $(SPARK) ## make tables of the state graphs of PROTOCOL, and walk through them, on Spark
+pipeline: need-java $(SPARK) ## have the implementation take every transition of PROTOCOL's models, on Spark
 	@for protocol in $(PROTOCOL); do $(BIN)/groupcomm pipeline $$protocol $(ARGS) || exit; done
 
-bench: need-java $(SPARK) ## measure: conformance, the core, the pipeline (writes docs/performance.md)
+bench: need-java $(STAMP) ## measure: conformance, and the cores (writes docs/performance.md)
 	@$(BIN)/python bench/measure.py $(PROTOCOL) --write $(ARGS)
-
-bench-large: need-java $(SPARK) ## the same, and the pipeline at 10 million edges (4 GB of disk)
-	@$(BIN)/python bench/measure.py $(PROTOCOL) --large --write $(ARGS)
 
 bench-runtime: need-java need-maven $(RIVALS) ## measure the runtime beside PySyncObj and JGroups: 3 and 5 members on loopback (some minutes)
 	@$(BIN)/python bench/compare.py $(ARGS)
@@ -182,7 +179,7 @@ $(STAMP): pyproject.toml conformance/pyproject.toml locks/base.txt | need-python
 	@$(BIN)/python -m pip check
 	@touch $@
 
-# What Spark needs, 800 MB, for the targets that need it.
+# What Spark needs, 660 MB, for the targets that need it.
 $(SPARK): locks/pipeline.txt $(STAMP)
 	@echo 'installing Spark into .venv (once)'
 	@$(LOCKED) locks/pipeline.txt

@@ -392,7 +392,7 @@ ARGUMENTS: tuple[tuple[str, str], ...] = (
     ("simulate /", "."),
     ("errata --chekc", "No such option: --chekc"),
     ("requirements --no", "No such option: --no"),
-    ("pipeline toy --memory much", "a whole number and k, m or g"),
+    ("pipeline toy --master local[", r"local\[\*\], local\[2\] or spark://host:7077, not local\["),
     ("pipeline toy --model hasty", "."),
 )
 
@@ -456,9 +456,6 @@ def places() -> Iterator[Bad]:
     )
     for name, out, damage, says in out_cases:
         yield Bad(f"place: report's {name}", ("report", "--out", out), says, damage)
-    for name, out, damage, says in out_cases[:-1]:
-        line = ("pipeline", "toy", "--model", "pair", "--out", out)
-        yield Bad(f"place: pipeline's {name}", line, says, damage)
     yield Bad("place: the page is a folder", ("errata",), "README.md: it is a folder, not a file", page_a_folder)
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from groupcomm.shapes import Sequence, shape_of
-from groupcomm_conformance.beyond.drawing import CORES, PORTS, Domain, Drawn, walk
 from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
+from groupcomm_conformance.random_events.drawn import CORES, PORTS, Domain, Drawn, walk
 from groupcomm_conformance.steps.rows import Rows, replay
 from groupcomm_conformance.tla.values import Fn, Value, function, identical
 from tests.cores import MANIFESTS, PROTOCOLS

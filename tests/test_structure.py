@@ -26,7 +26,7 @@ ARROWS = {
     HEART: (*HEART, "groupcomm.core", "groupcomm.errors", "groupcomm.shapes"),
     (f"{ENGINE}.why",): tuple(f"{ENGINE}.{room}" for room in ("files", "tla", "tlc", "models")),
     ("groupcomm_proof",): HEART,
-    ("groupcomm_field",): ("groupcomm", "groupcomm_runtime", "groupcomm_simulator", *HEART, f"{ENGINE}.beyond"),
+    ("groupcomm_field",): ("groupcomm", "groupcomm_runtime", "groupcomm_simulator", *HEART, f"{ENGINE}.random_events"),
     ("groupcomm_spark",): ("groupcomm", "groupcomm_runtime", "groupcomm_simulator", "groupcomm_field", *HEART),
     (f"{ENGINE}.commands",): tuple(
         f"groupcomm{part}" for part in ("", "_runtime", "_simulator", "_field", "_proof", "_spark", "_conformance")

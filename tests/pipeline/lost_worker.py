@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 import pyarrow.parquet as pq
 
 from groupcomm_simulator.setup import Faults, Setup
-from groupcomm_spark.campaigns import running, schemas, seeds
-from groupcomm_spark.campaigns.running import Campaign, Done
-from groupcomm_spark.campaigns.table import table
+from groupcomm_spark import running, schemas, seeds
+from groupcomm_spark.running import Campaign, Done
+from groupcomm_spark.table import table
 from tests.pipeline.cluster import Cluster, kill
 
 SETUP = Setup(("flush", "gms"), members=3, faults=Faults(Setup(("flush", "gms")).borne))

@@ -11,8 +11,9 @@ import pytest
 
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.files.errors import PathError
-from groupcomm_spark.campaigns import accepting
-from groupcomm_spark.campaigns.table import Table
+from groupcomm_spark import logs as replays
+from groupcomm_spark import schemas
+from groupcomm_spark.table import Table
 from tests.pipeline.cluster import Cluster
 from tests.runtime.test_logs import converse
 
@@ -78,11 +79,11 @@ def lying(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("row", lying(Path()))
 def test_a_table_from_elsewhere_runs_nothing(row: str, tmp_path: Path) -> None:
     """The row has the right key, the part the right name: both are anybody's to write."""
-    table = Table(tmp_path / "table", accepting.SCHEMA)
+    table = Table(tmp_path / "table", schemas.LOGS)
     table.folder.mkdir()
     table.add([{"log": "a.log", "life": lying(tmp_path)[row]}])
     with pytest.raises(PathError, match=r"the row of a\.log has no replayed log .*remove the table"):
-        accepting.lives(table)
+        replays.lives(table)
     assert not (tmp_path / "shout").exists()
 
 

@@ -31,10 +31,11 @@ from groupcomm_conformance.steps.mutants.verdicts import judge as judge_spec
 from groupcomm_conformance.steps.table import Tables
 from groupcomm_simulator.running import PART, replay, run_seed
 from groupcomm_simulator.setup import Faults, Setup
-from groupcomm_spark.campaigns import mutating, running, schemas, seeds
-from groupcomm_spark.campaigns.running import Campaign
-from groupcomm_spark.campaigns.shipping import folder_of
-from groupcomm_spark.campaigns.table import Row, table
+from groupcomm_spark import mutants as mutant_tasks
+from groupcomm_spark import running, schemas, seeds
+from groupcomm_spark.running import Campaign
+from groupcomm_spark.shipping import folder_of
+from groupcomm_spark.table import Row, table
 from tests.pipeline.cluster import Cluster, kill
 
 ROOT = find_root(Path(__file__).parent)
@@ -111,7 +112,7 @@ def test_an_interrupted_campaign_goes_on(how: signal.Signals, code: int, local: 
     folder = tmp_path / "table"
     arguments = [*ASKED, "--table", str(folder), "--master"]
     text = (
-        "import sys; from groupcomm_spark.campaigns import running; running.WRITTEN = 0;"
+        "import sys; from groupcomm_spark import running; running.WRITTEN = 0;"
         "from groupcomm_conformance.commands.main import main; sys.exit(main(sys.argv[1:]))"
     )
     process = subprocess.Popen(
@@ -191,7 +192,10 @@ def test_mutants_are_judged_as_by_mutants(tmp_path: Path) -> None:
     protocol = derive.load(stable)
     made = mutants(protocol)[::20]
     campaign = Campaign(
-        mutating.judges, mutating.Implementation("stable", tables), files=folder_of(ROOT / "spec", "spec"), most=4
+        mutant_tasks.judges,
+        mutant_tasks.Implementation("stable", tables),
+        files=folder_of(ROOT / "spec", "spec"),
+        most=4,
     )
     with table(tmp_path / "table", {"command": "mutants"}, schemas.MUTANTS) as opened:
         running.run(campaign, made, len(made), opened, master="local[2]")
@@ -214,15 +218,15 @@ def test_mutants_of_a_specification_are_judged_as_by_confront(tmp_path: Path) ->
     def both(folders: Sequence[Path], *parts: Any, workers: int | None) -> list[Noticed | None]:  # noqa: ANN401 - as `confront` has them
         definitions, made, *rest = parts
         chosen = made[::60]
-        context = mutating.Confronting(
+        context = mutant_tasks.Confronting(
             tuple(str(folder.relative_to(ROOT)) for folder in folders), definitions, made, *rest
         )
-        worker = mutating.confronts(tmp_path, pickle.loads(pickle.dumps(context)))  # noqa: S301 - our own
+        worker = mutant_tasks.confronts(tmp_path, pickle.loads(pickle.dumps(context)))  # noqa: S301 - our own
         rows = worker([*range(0, len(made), 60)])
         assert [mutant.name for mutant in chosen] == [row["mutant"] for row in rows]
         found = confront(folders, definitions, chosen, *rest, workers=workers)
         assert any(found)
-        assert found == [*map(mutating.noticed_of, rows)]
+        assert found == [*map(mutant_tasks.noticed_of, rows)]
         return [None] * len(made)
 
     judge_spec(stable, tables, workers=1, confronting=both)

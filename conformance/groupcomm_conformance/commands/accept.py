@@ -91,12 +91,13 @@ def _before(rejected: Rejected, lives: Sequence[Life]) -> Iterator[str]:
 def _by_tasks(spared: Mapping[Path, bool], most: int, master: str | None, table: Path | None) -> list[Life]:
     """Have Spark replay the logs."""
     campaigns.require()
-    from groupcomm_spark.campaigns import accepting  # noqa: PLC0415 - Spark is for campaigns alone
+    from groupcomm_spark import logs as replays  # noqa: PLC0415 - Spark is for campaigns alone
+    from groupcomm_spark import schemas  # noqa: PLC0415
 
     tasks = {str(path.resolve()): (str(path.resolve()), killed, most) for path, killed in spared.items()}
     digests = {name: sha256(read_log(Path(name))).hexdigest() for name in tasks}
-    identity = {"code": accepting.code(), "logs": digests, "tasks": [*tasks.values()]}
-    with campaigns.opened("accept", identity, accepting.SCHEMA, table) as rows:
-        told = campaigns.run(accepting.campaign(), tasks, rows, master=master, unit=campaigns.Unit("logs"))
+    identity = {"code": replays.code(), "logs": digests, "tasks": [*tasks.values()]}
+    with campaigns.opened("accept", identity, schemas.LOGS, table) as rows:
+        told = campaigns.run(replays.campaign(), tasks, rows, master=master, unit=campaigns.Unit("logs"))
         typer.echo(told.line(), err=True)
-        return accepting.lives(rows)
+        return replays.lives(rows)

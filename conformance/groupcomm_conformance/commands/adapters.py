@@ -13,7 +13,6 @@ from xml.etree import ElementTree as ET
 import typer
 from attrs import frozen
 
-from groupcomm_conformance.beyond.drawing import LENGTH
 from groupcomm_conformance.files.errors import PathError, reason
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.ports.adapter import PATIENCE
@@ -27,6 +26,7 @@ from groupcomm_conformance.ports.skipping import Skips, read
 from groupcomm_conformance.ports.walking import Walk, random_walk, started, steps_of, walked
 from groupcomm_conformance.ports.words import arms
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
+from groupcomm_conformance.random_events.drawn import LENGTH
 from groupcomm_conformance.scenarios.following import configuration, walks
 from groupcomm_conformance.scenarios.paths import Path as ScenarioPath
 from groupcomm_conformance.scenarios.steps import Scenario

@@ -1,20 +1,20 @@
-"""The common part of `simulate`, `mutants`, `check` and `accept` as campaigns. See docs/campaigns.md.
+"""The common part of `simulate`, `mutants`, `check`, `accept` and `pipeline` as campaigns. See docs/campaigns.md.
 
-`--master` or `--table` makes a campaign of a command. Without either nothing of Spark is imported.
+`--master` or `--table` makes a campaign of a command; `pipeline` always is one. Else nothing of Spark is imported.
 """
 
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
 from attrs import define, field, frozen
 
-from groupcomm_spark.pipeline.errors import BadMaster
+from groupcomm_spark.errors import BadMaster, SparkMissing
 
-from .pipeline import require
 from .progress import duration
 
 if TYPE_CHECKING:
@@ -22,14 +22,23 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from groupcomm_spark.campaigns.running import Campaign, Done
-    from groupcomm_spark.campaigns.table import Row, Table
+    from groupcomm_spark.running import Campaign, Done
+    from groupcomm_spark.table import Row, Table
 
 __all__ = ["Told", "Unit", "opened", "require", "run"]
 
 _LOCAL: Final = "local[*]"
 _LINE: Final = 30.0  # seconds between lines where there is no terminal
 _SHOWN: Final = 0.5  # and on a terminal
+
+
+def require() -> None:
+    """SparkMissing where a package of the extra `pipeline` is not installed."""
+    for name in ("pyspark", "pyarrow"):
+        try:
+            import_module(name)
+        except ModuleNotFoundError:
+            raise SparkMissing(name) from None
 
 
 def _is_terminal() -> bool:
@@ -81,8 +90,8 @@ def opened(
     name: str, identity: Mapping[str, object], schema: "pa.Schema", folder: Path | None
 ) -> "AbstractContextManager[Table]":
     """Open the table of a campaign, in `folder` or else in one of build/campaigns that it alone has."""
-    from groupcomm_spark.campaigns.shipping import digest  # noqa: PLC0415 - as below
-    from groupcomm_spark.campaigns.table import table  # noqa: PLC0415
+    from groupcomm_spark.shipping import digest  # noqa: PLC0415 - as below
+    from groupcomm_spark.table import table  # noqa: PLC0415
 
     return table(folder or Path("build/campaigns") / f"{name}-{digest(identity)[:8]}", identity, schema)
 
@@ -96,7 +105,7 @@ def run(
 
     BadParameter for a master that Spark does not know.
     """
-    from groupcomm_spark.campaigns import running  # noqa: PLC0415 - Spark is for campaigns alone
+    from groupcomm_spark import running  # noqa: PLC0415 - Spark is for campaigns alone
 
     keys: Iterable[Any] = (key for key in tasks if key not in table.keys)
     left = keys if isinstance(tasks, range) else map(tasks.__getitem__, keys)

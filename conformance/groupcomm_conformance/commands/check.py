@@ -38,7 +38,7 @@ from groupcomm_conformance.models.plan import plan_of
 from groupcomm_conformance.models.selecting import chosen, manifests_of
 from groupcomm_conformance.protocols.stepping import repair
 from groupcomm_conformance.tla.values import to_json
-from groupcomm_conformance.why.instead import instead
+from groupcomm_conformance.why.repaired_step import instead
 from groupcomm_conformance.why.why import Reasons, why
 
 from . import campaigns, console
@@ -172,9 +172,9 @@ class _Campaign:
     ) -> list[CheckedModel]:
         """Give the results of models, in their order; those of the cache are taken if it is asked for."""
         campaigns.require()
-        from groupcomm_spark.campaigns import schemas, searches  # noqa: PLC0415 - Spark is for these alone
-        from groupcomm_spark.campaigns.running import Campaign  # noqa: PLC0415
-        from groupcomm_spark.campaigns.shipping import folder_of  # noqa: PLC0415
+        from groupcomm_spark import schemas, searches  # noqa: PLC0415 - Spark is for these alone
+        from groupcomm_spark.running import Campaign  # noqa: PLC0415
+        from groupcomm_spark.shipping import folder_of  # noqa: PLC0415
 
         cache = Cache.of(self.root)
         plans = [plan_of(manifest, model, recording=self.recording) for manifest, model in models]

@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from groupcomm_conformance.beyond.drawing import LENGTH
-from groupcomm_conformance.beyond.judging import Beside, compare, lines_of
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, Model, cores, find_root, load
 from groupcomm_conformance.models.selecting import chosen
@@ -19,6 +17,8 @@ from groupcomm_conformance.ports.plain import schema as schema_of
 from groupcomm_conformance.ports.skipping import Skips
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
+from groupcomm_conformance.random_events.against_step import Beside, compare, lines_of
+from groupcomm_conformance.random_events.drawn import LENGTH
 from groupcomm_conformance.steps import closing
 from groupcomm_conformance.steps.conform import Conformance, again, conform, lines, measured, table_of, tables_of
 from groupcomm_conformance.steps.rows import Failure, Rows, replay

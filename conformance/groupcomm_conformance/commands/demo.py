@@ -10,9 +10,9 @@ from typing import Annotated, Final
 
 import typer
 
-from groupcomm_conformance.drawing.charts import drawn, steps_of
-from groupcomm_conformance.drawing.outline import outline
-from groupcomm_conformance.drawing.story import LIFE, LOST, lost, story
+from groupcomm_conformance.charts.outline import outline
+from groupcomm_conformance.charts.schedule import drawn, steps_of
+from groupcomm_conformance.charts.story import LIFE, LOST, lost, story
 from groupcomm_conformance.tla.values import to_json
 from groupcomm_simulator.judges.claims import Violation
 

@@ -14,7 +14,7 @@ from groupcomm_conformance.models.checking import Cache, run_models
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.models.selecting import NothingToJudge, manifests_of
 from groupcomm_conformance.protocols.stepping import repair
-from groupcomm_conformance.why.instead import insteads
+from groupcomm_conformance.why.repaired_step import insteads
 from groupcomm_conformance.why.why import Reasons, reasons
 
 from . import console

@@ -141,13 +141,13 @@ def _codes() -> tuple[tuple[type[Exception] | tuple[type[Exception], ...], ExitC
     from groupcomm_conformance.protocols.codec import MappingError  # noqa: PLC0415
     from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed, TLCError  # noqa: PLC0415
     from groupcomm_field.jgroups.jvm import JvmError  # noqa: PLC0415
-    from groupcomm_spark.pipeline.errors import NotContained, PipelineError  # noqa: PLC0415
+    from groupcomm_spark.errors import SparkError  # noqa: PLC0415
 
     return (
-        ((Unproved, NotContained), ExitCode.DIFFERS),
+        (Unproved, ExitCode.DIFFERS),
         (NothingToJudge, ExitCode.NOTHING),
         ((FileError, PathError, UnknownNameError, MappingError, ParseFailed, ConfigFailed), ExitCode.BAD_INPUT),
-        ((TLCError, PipelineError, MemoryError, AdapterError, JvmError), ExitCode.TOOL_FAILED),
+        ((TLCError, SparkError, MemoryError, AdapterError, JvmError), ExitCode.TOOL_FAILED),
         ((FileNotFoundError, IsADirectoryError, NotADirectoryError), ExitCode.BAD_INPUT),
         (OSError, ExitCode.TOOL_FAILED),
     )

@@ -11,14 +11,14 @@ from typing import Annotated, Any
 import typer
 from attrs import define
 
-from groupcomm_conformance.beyond import claims as weakened
-from groupcomm_conformance.beyond import mutants as beyond
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
 from groupcomm_conformance.ports import killing
 from groupcomm_conformance.ports.minimal import chosen as few
 from groupcomm_conformance.ports.release import protocol_files
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
+from groupcomm_conformance.random_events import claims as weakened
+from groupcomm_conformance.random_events import mutants_by_events as by_events
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable, conforming, tables_of
 from groupcomm_conformance.steps.mutants.confronting import Noticed
@@ -54,7 +54,7 @@ def command(
             parser=whole(0, 10**9),
             metavar="N",
             help="Random steps beyond the bounds of the models, for each mutant that no table detects. "
-            f"Default: {beyond.STEPS:,}.",
+            f"Default: {by_events.STEPS:,}.",
         ),
     ] = None,
     rows: Annotated[
@@ -101,7 +101,7 @@ def command(
         typer.echo(_keep_rows(protocol, spec=spec, workers=workers))
         return
     campaign = None if master is None and table is None else _Campaign(protocol, master, table)
-    steps = beyond.STEPS if random is None else random
+    steps = by_events.STEPS if random is None else random
     judged = _of_specification if spec else _of_implementation
     found = judged(protocol, steps, workers, campaign)
     if campaign is not None and campaign.told is not None:
@@ -154,7 +154,7 @@ def _of_specification(protocol: str, steps: int, workers: int | None, campaign: 
         judged = judge(manifest, tables, cache=Tables.of(root).folder, workers=workers)
     else:
         judged = judge(manifest, tables, confronting=partial(campaign.confront, root, tables))
-    judged = beyond.noticed_of(manifest, implementation, judged, steps, tables=_bare(tables) if steps else {})
+    judged = by_events.noticed_of(manifest, implementation, judged, steps, tables=_bare(tables) if steps else {})
     return report.spec_told(judged, reasons, time.monotonic() - began)
 
 
@@ -209,7 +209,7 @@ def _of_implementation(protocol: str, steps: int, workers: int | None, campaign:
     else:
         found = verdicts(root, protocol, made, tables, count)
     left = [mutant for mutant, by in zip(made, found, strict=True) if not by]
-    random = beyond.noticed_in(
+    random = by_events.noticed_in(
         implementation, constants_of(manifest.cfgs["safety"]), left, steps, tables=_bare(tables) if steps else {}
     )
     fates = [
@@ -252,11 +252,11 @@ class _Campaign:
     def judge(self, root: Path, made: Sequence[Mutant], tables: Mapping[str, ModelTable]) -> list[str]:
         """Say of each mutant of the implementation what kills it, "" for nothing."""
         campaigns.require()
-        from groupcomm_spark.campaigns import mutating  # noqa: PLC0415 - Spark is for campaigns alone
+        from groupcomm_spark import mutants as tasks_of  # noqa: PLC0415 - Spark is for campaigns alone
 
-        context = mutating.Implementation(self.protocol, _judged_by(tables))
-        identity = mutating.identity(self.protocol, tables)
-        prepared = (mutating.judges, context)
+        context = tasks_of.Implementation(self.protocol, _judged_by(tables))
+        identity = tasks_of.identity(self.protocol, tables)
+        prepared = (tasks_of.judges, context)
         rows = self._run(root, identity, prepared, {mutant.name: mutant for mutant in made}, _TOGETHER)
         return [rows[mutant.name]["by"] for mutant in made]
 
@@ -274,15 +274,16 @@ class _Campaign:
     ) -> list[Noticed | None]:
         """Give for each mutant of the specification what notices it; see `confronting.confront`."""
         campaigns.require()
-        from groupcomm_spark.campaigns import mutating, shipping  # noqa: PLC0415 - as above
+        from groupcomm_spark import mutants as tasks_of  # noqa: PLC0415 - as above
+        from groupcomm_spark import shipping  # noqa: PLC0415 - as above
 
         places = tuple(str(folder.relative_to(root)) for folder in folders)
-        context = mutating.Confronting(places, definitions, made, steps, constants)
+        context = tasks_of.Confronting(places, definitions, made, steps, constants)
         modules = sorted(file.read_text(encoding="utf-8") for each in folders for file in each.glob("*.tla"))
-        identity = mutating.identity(self.protocol, tables, spec=shipping.digest(modules))
+        identity = tasks_of.identity(self.protocol, tables, spec=shipping.digest(modules))
         indexes = {mutant.name: index for index, mutant in enumerate(made)}
-        rows = self._run(root, identity, (mutating.confronts, context), indexes, _TOGETHER_IN_TLC)
-        return [mutating.noticed_of(rows[mutant.name]) for mutant in made]
+        rows = self._run(root, identity, (tasks_of.confronts, context), indexes, _TOGETHER_IN_TLC)
+        return [tasks_of.noticed_of(rows[mutant.name]) for mutant in made]
 
     def _run(
         self,
@@ -293,9 +294,9 @@ class _Campaign:
         most: int,
     ) -> dict[Any, dict[str, Any]]:
         """Run tasks, by their mutants' names, and give their rows by these."""
-        from groupcomm_spark.campaigns import schemas  # noqa: PLC0415 - as above
-        from groupcomm_spark.campaigns.running import Campaign  # noqa: PLC0415
-        from groupcomm_spark.campaigns.shipping import folder_of  # noqa: PLC0415
+        from groupcomm_spark import schemas  # noqa: PLC0415 - as above
+        from groupcomm_spark.running import Campaign  # noqa: PLC0415
+        from groupcomm_spark.shipping import folder_of  # noqa: PLC0415
 
         campaign = Campaign(*prepared, files=folder_of(root / "spec", "spec"), most=most)
         name = str(identity["command"]).replace(" --", "-").replace(" ", "-")

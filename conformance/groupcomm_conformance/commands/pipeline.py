@@ -1,33 +1,29 @@
-"""`groupcomm pipeline`: from TLC's dumps to tables."""
+"""`groupcomm pipeline`: every transition that TLC found, taken by the implementation. See docs/pipeline.md."""
 
 import json
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING
 
 import typer
 
-from groupcomm_conformance.files.writing import require_folder
 from groupcomm_conformance.models.manifest import Manifest, Model, Tier, find_root
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError
-from groupcomm_spark.pipeline.errors import BadMaster, SparkMissing
 
-from . import console
+from . import campaigns, console
 from .exits import verdict
-from .options import AsJson, ModelNames, OneProtocol, TierOption, heap
+from .options import AsJson, Master, ModelNames, OneProtocol, TableFolder, TierOption
 
 if TYPE_CHECKING:
-    from groupcomm_spark.pipeline.stages import Summary
+    from groupcomm_spark.table import Row
+    from groupcomm_spark.transitions import Coverage
 
-__all__ = ["command", "require"]
+__all__ = ["command"]
 
-_FEW: Final = 100_000
-"""Transitions up to which a session is quicker that is made for little."""
-
-_NEEDED: Final = ("pyspark", "pyarrow", "numpy")
+_TOGETHER = 200
+"""Kinds of transitions that a task of Spark's has, at most."""
 
 
 def command(
@@ -35,59 +31,48 @@ def command(
     *,
     model: ModelNames = None,
     tier: TierOption = "full",
-    master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
-    memory: Annotated[str, typer.Option(parser=heap, metavar="SIZE", help="Heap of Spark's driver.")] = "4g",
-    out: Annotated[Path, typer.Option(help="The folder of the tables.")] = Path("build/tables"),
-    keep_dump: Annotated[
-        bool, typer.Option("--keep-dump", help="Leave TLC's dump in the folder of the tables.")
-    ] = False,
+    master: Master = None,
+    table: TableFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make tables of a model's state graph, and walk through it with the implementation.
+    """Have the implementation take every transition of a model, on Spark, and count what they cover.
 
-    For each model marked `conform` or `walk`, TLC's dump becomes the tables states, edges and local_steps.
-    Walks that cover every transition (or, of a large model, every local step) are done on the simulated
-    group. Verdicts and coverage are tables too. Exits with 1 if a walk does not pass.
+    For each model marked `conform` or `walk`, TLC prints its transitions. A table has a verdict on each kind of
+    them, and the same command continues an interrupted campaign. Exits with 1 if the implementation does not
+    take one as specified.
     """
     root = find_root()
-    require_folder(out)
     models = _chosen(root, protocol, tier, model or ())
-    require()
-    from groupcomm_spark.pipeline.session import session  # noqa: PLC0415 - Spark is for this command alone
-    from groupcomm_spark.pipeline.stages import run  # noqa: PLC0415
+    campaigns.require()
+    from groupcomm_spark import schemas, transitions  # noqa: PLC0415 - Spark is for campaigns alone
+    from groupcomm_spark.running import Campaign  # noqa: PLC0415
+    from groupcomm_spark.shipping import folder_of  # noqa: PLC0415
 
-    summaries: list[Summary] = []
-    try:
-        with (
-            console.Watch(models) as watch,
-            session(master, memory=memory, brisk=_small([each for _, each in models])) as spark,
-        ):
-            for manifest, each in models:
-                with watch.working(each.name) as tell:
-                    summary = run(
-                        spark, manifest, each, out, root=root, keep_dump=keep_dump, listener=watch, on_stage=tell
-                    )
-                summaries.append(summary)
-                for line in _lines(summary):
-                    typer.echo(line, err=as_json)
-    except BadMaster as error:
-        raise typer.BadParameter(str(error), param_hint="--master") from None
+    with console.Watch(models) as watch:
+        taken = [transitions.take(manifest, each, root, watch) for manifest, each in models]
+    constants = {each.name: derive.constants_of(manifest.cfg(each)) for manifest, each in models}
+    tasks = {kind.key: kind for each in taken for kind in each.kinds}
+    judging = transitions.Judging(protocol, constants)
+    campaign = Campaign(transitions.prepare, judging, files=folder_of(root / "spec", "spec"), most=_TOGETHER)
+    unit = campaigns.Unit("kinds of transitions", finding="failing", finds=_failing)
+    identity = transitions.identity(protocol, taken)
+    with campaigns.opened(f"pipeline-{protocol}", identity, schemas.TRANSITIONS, table) as opened:
+        told = campaigns.run(campaign, tasks, opened, master=master, unit=unit)
+        rows = [*opened.rows()]
+    typer.echo(told.line(), err=True)
+    found = [
+        transitions.Coverage.of(protocol, each, (row for row in rows if row["model"] == each.model)) for each in taken
+    ]
+    for coverage in found:
+        for line in _lines(coverage):
+            typer.echo(line, err=as_json)
     if as_json:
-        typer.echo(json.dumps([summary.to_json() for summary in summaries], indent=2))
-    raise typer.Exit(verdict(ok=all(summary.ok for summary in summaries)))
+        typer.echo(json.dumps([coverage.to_json() for coverage in found], indent=2))
+    raise typer.Exit(verdict(ok=all(coverage.ok for coverage in found)))
 
 
-def _small(models: Sequence[Model]) -> bool:
-    return all(model.counts is not None and model.counts.transitions <= _FEW for model in models)
-
-
-def require() -> None:
-    """SparkMissing where a package of the extra `pipeline` is not installed."""
-    for name in _NEEDED:
-        try:
-            import_module(name)
-        except ModuleNotFoundError:
-            raise SparkMissing(name) from None
+def _failing(row: "Row") -> str:
+    return "" if row["verdict"] == "pass" else f"{row['verdict']}: {row['act']}: {row['reason']}"
 
 
 def _chosen(root: Path, protocol: str, tier: Tier, only: Sequence[str]) -> list[tuple[Manifest, Model]]:
@@ -116,18 +101,14 @@ def _usable(manifest: Manifest, model: Model) -> None:
         raise typer.BadParameter(f"{model.name}: {error}", param_hint="--model") from None
 
 
-def _lines(summary: "Summary") -> Iterator[str]:
+def _lines(coverage: "Coverage") -> Iterator[str]:
     """Describe the result of a model."""
-    name = f"{summary.protocol} {summary.model}"
-    verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(summary.verdicts.items()))
+    verdicts = ", ".join(f"{count:,} {name}" for name, count in sorted(coverage.verdicts.items()))
+    kinds = sum(coverage.verdicts.values())
     yield (
-        f"{name}: {'ok' if summary.ok else 'FAILS'}: {summary.states:,} states, {summary.edges:,} edges, "
-        f"{summary.used:,} of {summary.local_steps:,} local steps used"
-        f"{f', {summary.beyond:,} edges beyond these' if summary.beyond else ''}"
+        f"{coverage.protocol} {coverage.model}: {'ok' if coverage.ok else 'FAILS'}: "
+        f"{coverage.transitions:,} transitions of {kinds:,} kinds ({verdicts}), "
+        f"{coverage.used:,} of {coverage.local_steps:,} local steps used"
+        f"{f', {coverage.beyond:,} kinds beyond these' if coverage.beyond else ''}"
     )
-    yield (
-        f"  {summary.walks:,} walks of {summary.walked:,} steps ({verdicts}) cover {summary.covered_steps:,} "
-        f"local steps and {summary.covered_edges:,} edges: {summary.steps_per_edge:.2f} steps an edge covered"
-    )
-    stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds.items())
-    yield f"  seconds: {stages}"
+    yield f"  actions: {', '.join(f'{name} {count:,}' for name, count in sorted(coverage.actions.items()))}"

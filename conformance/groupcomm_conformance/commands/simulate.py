@@ -11,7 +11,7 @@ import typer
 from attrs import evolve
 
 from groupcomm.stack import StackError
-from groupcomm_conformance.drawing.charts import drawn
+from groupcomm_conformance.charts.schedule import drawn
 from groupcomm_simulator.running import PART, Found, Outcome, claims_of, shrink, simulate
 from groupcomm_simulator.setup import FAULTS, WEAKER, WHOLE, Faults, Setup, giver, stack_of
 
@@ -20,7 +20,7 @@ from .exits import ExitCode
 from .options import AsJson, Master, TableFolder, Unicode, count, one_of, whole
 
 if TYPE_CHECKING:
-    from groupcomm_spark.campaigns.table import Row
+    from groupcomm_spark.table import Row
 
 __all__ = ["command", "setup_of"]
 
@@ -116,8 +116,8 @@ def _campaign(
 ) -> tuple[Outcome, list[Found], campaigns.Told]:
     """Run seeds on Spark; give what all groups did, the violations by their seeds, and how it went."""
     campaigns.require()
-    from groupcomm_spark.campaigns import schemas, seeds  # noqa: PLC0415 - Spark is for campaigns alone
-    from groupcomm_spark.campaigns.running import Campaign  # noqa: PLC0415
+    from groupcomm_spark import schemas, seeds  # noqa: PLC0415 - Spark is for campaigns alone
+    from groupcomm_spark.running import Campaign  # noqa: PLC0415
 
     asked = seeds.seeds(seed, events)
     unit = campaigns.Unit("events", lambda row: int(row["events"]), PART, "violations", _told)

@@ -23,7 +23,7 @@ from groupcomm_conformance.tla.outline import outline
 from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value
-from groupcomm_conformance.why.instead import REASONS, Instead
+from groupcomm_conformance.why.repaired_step import REASONS, Instead
 from groupcomm_conformance.why.why import Why
 
 __all__ = ["FOLDER", "Order", "Shown", "Unproved", "first_sentence", "first_state", "models", "orders", "pages"]

@@ -13,10 +13,10 @@ from typing import Final
 
 from attrs import field, frozen
 
-from groupcomm_conformance.beyond.drawing import PORTS
-from groupcomm_conformance.beyond.drawing import walk as drawn
 from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.protocols.derive import Protocol
+from groupcomm_conformance.random_events.drawn import PORTS
+from groupcomm_conformance.random_events.drawn import walk as drawn
 from groupcomm_conformance.steps.rows import Failure
 from groupcomm_conformance.tla.readable import brief, diff
 from groupcomm_conformance.tla.values import Fn, Value, identical

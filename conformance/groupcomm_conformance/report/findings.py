@@ -29,7 +29,7 @@ from groupcomm_conformance.scenarios import checking
 from groupcomm_conformance.steps.conform import Conformance, conform
 from groupcomm_conformance.steps.rows import Replayed
 from groupcomm_conformance.steps.table import Tables
-from groupcomm_conformance.why.instead import Instead, insteads
+from groupcomm_conformance.why.repaired_step import Instead, insteads
 from groupcomm_conformance.why.why import Reasons, Why, reasons
 
 __all__ = ["Findings", "gather"]

@@ -27,7 +27,7 @@ from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.steps.conform import CONDITIONS, Conformance, lines
 from groupcomm_conformance.steps.rows import VERDICTS
-from groupcomm_conformance.why.instead import Instead
+from groupcomm_conformance.why.repaired_step import Instead
 from groupcomm_conformance.why.why import Why
 
 from .findings import Findings

@@ -35,7 +35,7 @@ from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import ConfigFailed, EvaluationFailed, ParseFailed
 
-from .unfolding import unfold
+from .unfolded import unfold
 
 __all__ = ["Again", "Reasons", "Why", "reasons", "why"]
 

@@ -15,9 +15,9 @@ from attrs import evolve, frozen
 
 from groupcomm.stack import Tagged
 from groupcomm.view import Address, address, name_and_life
-from groupcomm_conformance.beyond.judging import Beside, Difference, shown
 from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.random_events.against_step import Beside, Difference, shown
 from groupcomm_conformance.tla.values import show
 from groupcomm_runtime.layers import LAYERS
 

@@ -14,7 +14,7 @@
       needs: a conforming model in which ...
       mutants: [...]
 
-An `equivalent` mutant differs nowhere, in no state and with no event (`beyond.mutants` tries it). An
+An `equivalent` mutant differs nowhere, in no state and with no event (`random_events.mutants_by_events` tries it). An
 `unreached` mutant would differ in a model that `needs` describes. `unheard` are types of events that no
 conforming model has; only a file about `Step` has them.
 """

@@ -1,6 +1,6 @@
 """Mutants that no table of local steps detects, and random steps far beyond the models.
 
-Random walks of the core (`drawing`) give states that no table has, and messages that no correct peer sends.
+Random walks of the core (`charts`) give states that no table has, and messages that no correct peer sends.
 A few walks make a block: each of their states meets each of their events, with each message distorted and
 other events made up, on the original and on the mutant. Of a specification TLC evaluates both. A mutant that
 differs is noticed, as `conform --random` would notice it; so an explanation why it is equivalent is wrong.
@@ -36,8 +36,8 @@ from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.values import Fn, Value, function, show
 from groupcomm_conformance.tlc.errors import UnexpectedOutput
 
-from .drawing import LENGTH, Domain, Drawn, distorted, kinds, made_up, parts, taken, walk
-from .judging import Beside
+from .against_step import Beside
+from .drawn import LENGTH, Domain, Drawn, distorted, kinds, made_up, parts, taken, walk
 
 __all__ = ["STEPS", "noticed_in", "noticed_of"]
 

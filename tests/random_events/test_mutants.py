@@ -2,11 +2,11 @@
 
 import pytest
 
-from groupcomm_conformance.beyond.drawing import kinds, taken
-from groupcomm_conformance.beyond.mutants import _pairs, noticed_in, noticed_of
 from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.protocols.derive import constants_of
+from groupcomm_conformance.random_events.drawn import kinds, taken
+from groupcomm_conformance.random_events.mutants_by_events import _pairs, noticed_in, noticed_of
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons, explanations

@@ -8,8 +8,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import pyarrow as pa
-
 import groupcomm_runtime
 from groupcomm_conformance.files.errors import PathError
 from groupcomm_field.logs.replaying import Life, Rejected, Step, read_log, replayed
@@ -19,12 +17,10 @@ from .shipping import code_of, folder_of
 from .table import Row, Table
 from .working import Worker
 
-__all__ = ["SCHEMA", "Task", "campaign", "code", "lives"]
+__all__ = ["Task", "campaign", "code", "lives"]
 
 Task: TypeAlias = tuple[str, bool, int]
 """The path of a log, which all workers reach; if its process was killed; and the events to keep for TLC."""
-
-SCHEMA: Final = pa.schema([("log", pa.string()), ("life", pa.binary())])
 
 
 def campaign() -> Campaign:

@@ -9,9 +9,9 @@ from attrs import evolve
 from groupcomm import flush, nakack
 from groupcomm.effects import PassDown
 from groupcomm.events import HoldBack, Payload
-from groupcomm_conformance.beyond.drawing import LENGTH, kinds, walk
-from groupcomm_conformance.beyond.judging import Beside, compare, lines_of
 from groupcomm_conformance.protocols.codec import exact
+from groupcomm_conformance.random_events.against_step import Beside, compare, lines_of
+from groupcomm_conformance.random_events.drawn import LENGTH, kinds, walk
 from groupcomm_conformance.tlc.errors import EvaluationFailed
 from tests.cores import MANIFESTS, NAMES, PROTOCOLS
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from groupcomm_conformance.beyond import claims
-from groupcomm_conformance.beyond.claims import HELPERS, Root, copies
-from groupcomm_conformance.beyond.weakening import called
 from groupcomm_conformance.commands.main import app
 from groupcomm_conformance.models.manifest import Manifest, load
+from groupcomm_conformance.random_events import claims
+from groupcomm_conformance.random_events.claims import HELPERS, Root, copies
+from groupcomm_conformance.random_events.weakening import called
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons
 from groupcomm_conformance.tla import tree

@@ -26,7 +26,7 @@ from groupcomm_simulator.running import simulate
 from groupcomm_simulator.setup import MULTICAST, Setup
 from groupcomm_simulator.taps import Tap
 
-from .drawing import NAMES, distorted
+from .drawn import NAMES, distorted
 
 __all__ = ["Came", "send"]
 

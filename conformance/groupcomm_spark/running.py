@@ -25,9 +25,8 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
-from groupcomm_spark.pipeline.errors import PipelineError
-from groupcomm_spark.pipeline.session import session
-
+from .errors import SparkError
+from .session import session
 from .shipping import ARCHIVE, pack
 from .table import Row, Table
 from .working import Failed, Prepare
@@ -46,7 +45,7 @@ _JOBS: Final = 512  # under way at a time, at most
 _AHEAD: Final = 2  # jobs for each core, so that the next is there when a job ends
 
 
-class CampaignFailed(PipelineError):  # noqa: N818 - as the other errors of Spark
+class CampaignFailed(SparkError):  # noqa: N818 - as the other errors of Spark
     """Spark gave up; the table has what was done."""
 
     def __init__(self, reason: str) -> None:
@@ -85,7 +84,6 @@ def run(
     table: Table,
     *,
     master: str,
-    memory: str = "1g",
     on_rows: Callable[[Sequence[Row]], None] = lambda _rows: None,
     on_wait: Callable[[int], None] = lambda _executors: None,
 ) -> Done:
@@ -99,7 +97,7 @@ def run(
         archive = Path(own, f"{ARCHIVE}.zip")
         pack(archive, (campaign.prepare, campaign.context), campaign.files)
         settings = {"spark.task.cpus": str(campaign.cores)} if campaign.cores > 1 else {}
-        with _Signals() as signals, session(master, memory=memory, brisk=True, settings=settings) as spark:
+        with _Signals() as signals, session(master, settings) as spark:
             signals.hold()  # PySpark has put a handler of its own there
             spark.sparkContext.addArchive(f"{archive}#{ARCHIVE}")
             runner = _Runner(spark.sparkContext, campaign, table, signals, on_rows, on_wait)
@@ -120,7 +118,7 @@ def _job() -> _Job:
         folder = SparkFiles.get(name)
         if folder not in sys.path:
             sys.path.insert(0, folder)
-        from groupcomm_spark.campaigns.working import worked  # noqa: PLC0415 - of what was shipped
+        from groupcomm_spark.working import worked  # noqa: PLC0415 - of what was shipped
 
         context = TaskContext.get()
         tries = 0 if context is None else context.attemptNumber()

@@ -1,14 +1,12 @@
-"""Choosing walks: they are walks, and they come by all that they are to come by, on any graph."""
+"""Choosing walks: they are walks, and they take every transition, on any graph."""
 
 from random import Random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groupcomm_conformance.walks.covering import NONE, Edge, Walk, cover_edges
-from groupcomm_spark.pipeline.tree import Goal, Tree, cover_marks
 
 
 def graph(seed: int, size: int, more: int) -> list[Edge]:
@@ -58,44 +56,3 @@ def test_what_stays_in_a_state_is_taken_on_the_way() -> None:
     """One walk takes all of a line with a loop at each state."""
     edges = [Edge(0, 0, 0), Edge(1, 0, 1), Edge(2, 1, 1), Edge(3, 1, 2), Edge(4, 2, 2)]
     assert [[(NONE, 0), (0, 0), (1, 1), (2, 1), (3, 2), (4, 2)]] == cover_edges([0], edges)
-
-
-def tree(edges: list[Edge], marks: dict[int, int]) -> Tree:
-    found: dict[int, Edge | None] = {0: None}
-    for edge in edges:
-        found.setdefault(edge.target, edge)
-    columns = [
-        (node, NONE, NONE, NONE) if edge is None else (node, edge.source, edge.edge, marks[edge.edge])
-        for node, edge in found.items()
-    ]
-    return Tree.of(*(np.array(column, dtype=np.int64) for column in zip(*columns, strict=True)))
-
-
-@given(GRAPHS, st.integers(1, 6))
-def test_walks_come_by_every_mark(edges: list[Edge], kinds: int) -> None:
-    marks = {edge.edge: edge.edge * 7 % kinds for edge in edges}
-    goals: dict[int, Goal] = {}
-    for edge in edges:
-        goals.setdefault(marks[edge.edge], Goal(marks[edge.edge], edge))
-    taken = followed(cover_marks(tree(edges, marks), goals.values()), edges)
-    assert goals.keys() == {marks[number] for number in taken}
-
-
-@given(GRAPHS)
-def test_depth_is_the_length_of_a_shortest_way(edges: list[Edge]) -> None:
-    depth = {0: 0}
-    changed = True
-    while changed:
-        changed = False
-        for edge in edges:
-            if edge.source in depth and depth[edge.source] + 1 < depth.get(edge.target, len(edges) + 1):
-                depth[edge.target] = depth[edge.source] + 1
-                changed = True
-    found = tree(edges, dict.fromkeys(range(len(edges)), 0))
-    assert depth == dict(zip(found.node.tolist(), found.depth.tolist(), strict=True))
-
-
-def test_states_that_nothing_leads_to_are_an_error() -> None:
-    columns = ([0, 1, 2], [NONE, 2, 1], [NONE, 5, 6], [0, 0, 0])
-    with pytest.raises(ValueError, match="2 states cannot be reached"):
-        Tree.of(*(np.array(column, dtype=np.int64) for column in columns))

@@ -21,31 +21,19 @@ from groupcomm_conformance.tlc.tools import find_java
 
 from .errors import BadMaster, NoMaster, SparkFailed
 
-__all__ = ["DEFAULT_MASTER", "session"]
-
-DEFAULT_MASTER: Final = "local[*]"
+__all__ = ["session"]
 
 _LOGGING: Final = "status = error\nname = groupcomm\nrootLogger.level = off\n"
 
-# For a session of seconds: the best compiler takes longer to compile code than that code runs.
-_BRISK: Final = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.shuffle.partitions": "2",
-}
-_BRISK_JVM: Final = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# Of the driver: the best compiler takes longer to compile its code than that code runs.
+_BRISK: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @contextmanager
-def session(
-    master: str = DEFAULT_MASTER, *, memory: str = "4g", brisk: bool = False, settings: Mapping[str, str] | None = None
-) -> Iterator[SparkSession]:
-    """A session on `master`, ended on leaving.
+def session(master: str, settings: Mapping[str, str]) -> Iterator[SparkSession]:
+    """A session on `master`, ended on leaving; `settings` are Spark's own, besides.
 
-    `memory` is the heap of the driver; on `local` masters that is all there is. `brisk` is for small tables
-    only: it starts faster and computes slower. `settings` are Spark's own, besides. Data that does not fit
-    into memory goes into a folder for temporary files. BadMaster where `master` is none, NoMaster where none
-    answers, SparkFailed where no session starts.
+    BadMaster where `master` is none, NoMaster where none answers, SparkFailed where no session starts.
     """
     local = master.startswith("local")
     hosts = [] if local else _hosts(master)
@@ -62,16 +50,13 @@ def session(
     if "SPARK_CONF_DIR" not in os.environ:
         wanted["SPARK_CONF_DIR"] = str(own)
     every = {
-        "spark.driver.memory": memory,
-        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={own}{_BRISK_JVM if brisk else ''}",
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={own} {_BRISK}",
         "spark.local.dir": str(own),
         "spark.sql.warehouse.dir": str(own / "warehouse"),
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "16",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        **(_BRISK if brisk else {}),
-        **(settings or {}),
+        **settings,
     }
     builder = SparkSession.builder.master(master).appName("groupcomm")
     for name, value in every.items():
@@ -139,6 +124,6 @@ def _started(builder: SparkSession.Builder, master: str, log: Path) -> SparkSess
         if "Could not parse Master URL" in str(error):
             raise BadMaster(master) from None
         said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        raise SparkFailed("start", f"{error} {' '.join(said[-3:])}") from error
+        raise SparkFailed(f"{error} {' '.join(said[-3:])}") from error
     finally:
         os.close(stderr)

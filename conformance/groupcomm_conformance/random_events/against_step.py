@@ -33,7 +33,7 @@ from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc.errors import EvaluationFailed, TLCError
 
-from .drawing import LENGTH, Drawn, Walk, atoms, kinds, taken, walk
+from .drawn import LENGTH, Drawn, Walk, atoms, kinds, taken, walk
 
 __all__ = ["CHUNK", "Beside", "Compared", "Difference", "compare", "lines_of", "shortened", "shown"]
 

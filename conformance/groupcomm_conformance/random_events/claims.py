@@ -36,7 +36,7 @@ from .weakening import AT_LEAST, AT_MOST, Weakenings, called, primed, weakenings
 
 __all__ = ["HELPERS", "Root", "copies", "judge", "module_text"]
 
-_PARTS: Final = ("beyond", "steps", "models", "tla", "tlc", "files")
+_PARTS: Final = ("random_events", "steps", "models", "tla", "tlc", "files")
 _FALLEN, _NUMBERS = 2_000, 6_000
 """The first registers of violated weakenings, and of comparisons of numbers."""
 

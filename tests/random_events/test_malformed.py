@@ -10,8 +10,8 @@ from groupcomm import flush, gms, merge, sequencer
 from groupcomm.digest import Vector
 from groupcomm.errors import RemoteProtocolError
 from groupcomm.view import NO_VIEW, View, ViewId
-from groupcomm_conformance.beyond import malformed
-from groupcomm_conformance.beyond.drawing import distorted
+from groupcomm_conformance.random_events import malformed
+from groupcomm_conformance.random_events.drawn import distorted
 from groupcomm_simulator.setup import WHOLE, Setup
 from tests.cores import PROTOCOLS
 

@@ -4,7 +4,7 @@ from typing import Final
 
 import pyarrow as pa
 
-__all__ = ["MUTANTS", "SEARCHES", "SEEDS"]
+__all__ = ["LOGS", "MUTANTS", "SEARCHES", "SEEDS", "TRANSITIONS"]
 
 _COUNTS: Final = pa.map_(pa.string(), pa.int64())
 
@@ -58,3 +58,24 @@ SEARCHES: Final = _schema(
 )
 """TLC's answer for a model, in the words of `check --json`. `search` names the model and all that its result
 depends on, as a digest; `result` is the cached part."""
+
+LOGS: Final = pa.schema([("log", pa.string()), ("life", pa.binary())])
+"""A replayed log, pickled: what the claims over all logs need of it."""
+
+TRANSITIONS: Final = _schema(
+    {
+        "transition": pa.string(),
+        "model": pa.string(),
+        "action": pa.string(),
+        "member": pa.string(),
+        "outcome": pa.string(),
+        "act": pa.string(),
+        "edges": pa.int64(),
+        "verdict": pa.string(),
+    },
+    {"row": pa.int32(), "reason": pa.string()},
+)
+"""The verdict on a kind of transition: `act`, and the states of the members that act or change, before and
+after. `edges` transitions of the model are of this kind, and `row` is their local step in the table of
+`groupcomm conform`, from 1: null where the environment acts alone. `verdict` is `pass`, or what differs in the
+implementation's step, and why."""

@@ -1,4 +1,4 @@
-"""instead: what the control of an ablation does in the state in which the ablation departs from it."""
+"""repaired_step: what the control of an ablation does in the state in which the ablation departs from it."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from groupcomm_conformance.models.selecting import manifests_of
 from groupcomm_conformance.protocols.stepping import repair
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, parse
-from groupcomm_conformance.why.instead import REASONS, Instead, instead
+from groupcomm_conformance.why.repaired_step import REASONS, Instead, instead
 from groupcomm_conformance.why.why import Reasons, why
 
 ROOT = Path(__file__).parents[1]
