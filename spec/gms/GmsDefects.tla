@@ -35,6 +35,14 @@ FutureIncarnation(id, members, follows, lives, joiners, digest) ==
      lives |-> [m \in DOMAIN lives |-> IF m \in joiners THEN lives[m] + 1 ELSE lives[m]],
      joiners |-> joiners, digest |-> digest]
 
+\* In the place of Decision: the first joiner is said to be in its first incarnation. (And in the place of IsMade: who was
+\* promised a digest is promised no other.)
+FormerIncarnation(id, members, follows, lives, joiners, digest) ==
+    [id |-> id, members |-> members, follows |-> follows,
+     lives |-> [m \in DOMAIN lives |-> IF m \in joiners /\ id.counter = 2 THEN 0 ELSE lives[m]],
+     joiners |-> joiners, digest |-> digest]
+IsPromisedOnce(m, after, to) == ~\E p \in promises : p.by = m /\ p.to = to
+
 \* In the place of Decision: every member is said to begin.
 AllMembersJoin(id, members, follows, lives, joiners, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives,
@@ -149,11 +157,12 @@ TakesAnyLeaveRsp(s, e) ==
 
 OneMoreThanDelivered(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x] + 1]
 
-\* One member is missing in the digest. (And in the place of Fits: GMS takes any.)
+\* One member is missing in the digest. (And in the place of Fits and IsFirstView: GMS takes any.)
 DigestWithoutLast(m) ==
     LET list == local[m].decision.members
     IN [x \in MembersOf(local[m].decision) \ {list[Len(list)]} |-> seen[m][x]]
 AnyFits(s, digest) == TRUE
+AnyFirstView(s, x, decision) == TRUE
 
 -----------------------------------------------------------------------------
 (* The model itself: in the place of ApplyWith *)
@@ -196,10 +205,6 @@ OfMembersOnly(m) ==
     {w \in Watched(local[m]) \ told[m] :
         w[1] \in MembersOf(local[m].decision) /\ FailureDetector!MayReport(m, w[1], w[2])}
 -----------------------------------------------------------------------------
-(* In the place of LeaveWaits: any request of the member counts, also one to join that was granted. *)
-AnyRequestWaits(s, m) == \E i \in DOMAIN s.queue : s.queue[i].member = m
-
------------------------------------------------------------------------------
 (* Defects of a single conjunct. In the place of MemberStep:                  *)
 
 \* The acting coordinator takes no request to join.
@@ -208,6 +213,13 @@ IgnoresRequestsToJoin(s, e) == IF e.type = "JoinReqReceived" THEN Ignored(s) ELS
 \* The group is taken for asked for, and is not.
 ForgetsToSuspend(s, e) ==
     LET Other(effect) == effect # SuspendGroup IN [Step(s, e) EXCEPT !.effects = SelectSeq(@, Other)]
+
+\* A leaver that hears from a QUERY who acts does not ask it.
+AsksNoAsker(s, e) ==
+    LET step == Step(s, e)
+        Other(effect) == effect.type # "Send" \/ effect.message.type # "LEAVE_REQ"
+    IN IF e.type # "QueryReceived" THEN step
+       ELSE [step EXCEPT !.state.leave_asked = s.leave_asked, !.effects = SelectSeq(@, Other)]
 
 \* Another member is promised the digest, and not the joiner.
 PromisesToB(s, e) ==
