@@ -179,8 +179,7 @@ def test_who_was_excluded_before_it_knew_is_refused_and_goes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "views"),
-    [(1, ["AX", "AXY", "AXYZ"]), (2, ["AXY", "AXYZ"]), (3, ["AXYZ"]), (9, ["AXYZ"])],
+    ("most", "views"), [(1, ["AX", "AXY", "AXYZ"]), (2, ["AXY", "AXYZ"]), (3, ["AXYZ"]), (9, ["AXYZ"])]
 )
 def test_a_view_grants_the_requests_at_the_head_of_the_queue(most: int, views: list[str]) -> None:
     """MBR-11, MBR-12, FVB-15: three joiners at once (MBR-05) need as many views as the bound has it, in their order."""
