@@ -158,7 +158,7 @@ _HEAD: Final = """\
 # How probable a gossip is
 
 With the gossip of the first note (PBCAST) nothing is certain. A member may never hear of a gossip, and
-hardly any member purges ([errata](errata/note_gossip.md)). How probable is it that a gossip reaches all
+hardly any member purges ([errata](errata/README.md)). How probable is it that a gossip reaches all
 members? Written by `python bench/gossip.py`; do not edit it.
 
 Gossip goes in hops, no copy is lost, and no member crashes. The third column is the probability that the

@@ -11,106 +11,45 @@ members add to the same one at once. Ctrl-D ends it.
 
 import argparse
 import asyncio
-import json
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-import groupcomm_runtime
-from groupcomm_runtime import Group, GroupError, Message, key_in
+from groupcomm_runtime import GroupError, key_in
+from groupcomm_runtime.replicated import Replicated, command, share
 
 
-class Dictionary:
-    """Texts, or integers, by key; the same for all members. `replicated` makes one."""
+class Dictionary(Replicated):
+    """Texts, or integers, by key; the same for all members."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, Any] = {}
-        self._changed = asyncio.Condition()
-        self._made = 0  # own changes that were made here
-        self._asked = 0
-        self._group: Group
+        self.entries: dict[str, str | int] = {}
 
-    # Called by the group (`groupcomm_runtime.StateProvider`)
+    @command
+    def put(self, key: str, value: str | int | None) -> None:
+        """Put a value, or with None take it away."""
+        if value is None:
+            self.entries.pop(key, None)
+        else:
+            self.entries[key] = value
 
-    def get(self) -> bytes:
-        """All entries."""
-        return json.dumps(self._entries).encode()
-
-    def set(self, state: bytes) -> None:
-        """Begin with the entries of others."""
-        self._entries = json.loads(state)
-
-    # Used by a program
-
-    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - what was put there
-        return self._entries[key]
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._entries
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    async def put(self, key: str, value: str | int | None) -> None:
-        """Put a value, or with None take it away; return when it is so here.
-
-        Raises groupcomm_runtime.NotDelivered if it is unknown whether it will be so.
-        """
-        await self._changes("put", key, value)
-
-    async def add(self, number: int, key: str) -> None:
-        """Add to the number of a key, 0 if there is none; return when it is so here. Raises as `put`."""
-        await self._changes("add", key, number)
-
-    async def _changes(self, what: str, key: str, value: str | int | None) -> None:
-        await self._group.send(json.dumps([what, key, value]).encode())
-        self._asked += 1  # changes are delivered in the order in which they are sent
-        mine = self._asked
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._made >= mine)
-
-    async def follow(self, group: Group) -> None:
-        """Make the changes of all members, in their order."""
-        self._group = group
-        async for event in group:
-            if not isinstance(event, Message):
-                continue
-            what, key, value = json.loads(event.data)
-            before = self._entries.get(key)
-            if what == "add":
-                value += before if isinstance(before, int) else 0
-            if value is None:
-                self._entries.pop(key, None)
-            else:
-                self._entries[key] = value
-            async with self._changed:
-                self._made += event.sender == group.address
-                self._changed.notify_all()
-
-
-@asynccontextmanager
-async def replicated(group: str, **joins: Any) -> AsyncIterator[Dictionary]:  # noqa: ANN401 - what `join` takes
-    """Give a dictionary that the members of a group share; `joins` as for `groupcomm_runtime.join`."""
-    shared = Dictionary()
-    async with groupcomm_runtime.join(group, state=shared, **joins) as joined:
-        follows = asyncio.create_task(shared.follow(joined))
-        await joined.has_state()
-        yield shared
-    await follows
+    @command
+    def add(self, number: int, key: str) -> int:
+        """Add to the number of a key, 0 if there is none; return what it is then."""
+        before = self.entries.get(key)
+        self.entries[key] = now = number + (before if isinstance(before, int) else 0)
+        return now
 
 
 async def talk(arguments: argparse.Namespace) -> None:
     """Do what is typed."""
     key = key_in(arguments.key or arguments.folder / "key")
     joins = {"name": arguments.name, "folder": arguments.folder, "key": key}
-    async with replicated("dictionary", **joins) as shared:
-        print(f"* {len(shared)} entries", flush=True)
+    async with share("dictionary", Dictionary(), **joins) as shared:
+        print(f"* {len(shared.entries)} entries", flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
             match line.split(maxsplit=2):
                 case ["get", key]:
-                    print(shared[key] if key in shared else "* no such entry", flush=True)  # noqa: SIM401 - it is no `dict`
+                    print(shared.entries.get(key, "* no such entry"), flush=True)
                 case ["set", key, value]:
                     await shared.put(key, value.strip())
                 case ["add", number, key] if number.removeprefix("-").isdecimal():

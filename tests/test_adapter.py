@@ -293,8 +293,8 @@ def test_other_names_and_numbers_are_rows_of_the_core_too(name: str, model: str)
     of = table(name, model)
     constants = constants_of(manifest.cfg(manifest.model(model)))
     for way in WAYS:
-        places = borne(of, way) if way.suits(name) else None
         rows_of = Rows(protocol, renamed(protocol, of, way), constants)
+        places = borne(rows_of, of, way) if way.suits(name) else None
         passed = replay(rows_of, protocol.core.step, places).passed
         assert passed or not way.suits(name), way.name
 

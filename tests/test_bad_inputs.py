@@ -430,13 +430,13 @@ def nothing() -> Iterator[Bad]:
 
 
 def places() -> Iterator[Bad]:
-    def docs_a_file(project: Path) -> None:
-        (project / "docs").write_text("a file")
+    def build_a_file(project: Path) -> None:
+        (project / "build").write_text("a file")
 
     def page_a_folder(project: Path) -> None:
-        (project / "docs/errata/README.md").mkdir(parents=True)
+        (project / "build/docs/errata/README.md").mkdir(parents=True)
 
-    yield Bad("place: docs is a file", ("errata",), "errata.*|docs.* is a file, not a folder", docs_a_file)
+    yield Bad("place: build is a file", ("errata",), "errata.*|build.* is a file, not a folder", build_a_file)
 
     def out_a_file(project: Path) -> None:
         (project / "out").write_text("a file")
@@ -757,12 +757,12 @@ def documents() -> Iterator[Bad]:
     readme = "spec/toy/README.md"
     test = "tests/toy/test_toy.py"
     scenario = "conformance/scenarios/toy/one.yaml"
-    page = "docs/requirements.md"
+    page = "docs/requirements.md"  # what people wrote of it
     for kind, file in (("README", readme), ("test", test), ("scenario", scenario), ("page", page)):
         for name, damage, says in UNREADABLE:
             made = added(file, b"# text\n", damage(file))
             says_so = says.replace("{}", re.escape(Path(file).name))
-            line = ("requirements", "--check")
+            line = ("requirements",)
             if kind != "page" or name != "a folder":
                 yield Bad(f"document: a {kind} that is {name}", line, says_so, made)
     python = (
@@ -773,7 +773,7 @@ def documents() -> Iterator[Bad]:
         ("an integer of 5,000 digits", b"a = " + b"9" * 5_000, r"test_toy.py:1: expected Python \(.*digits"),
     )
     for name, text, says in python:
-        yield Bad(f"document: a test with {name}", ("requirements", "--check"), says, added(test, text))
+        yield Bad(f"document: a test with {name}", ("requirements",), says, added(test, text))
 
 
 # Scenarios

@@ -339,6 +339,17 @@ def test_a_folder_of_a_note_has_no_core(tmp_path: Path) -> None:
     assert (protocols(root), cores(root)) == (("note_toy", "toy"), ("toy",))
 
 
+def test_protocols_stand_in_the_order_of_the_stack_and_others_after_them(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    for name in ("note_toy", "above", "below"):
+        project(tmp_path)
+        (root / "spec" / "toy").rename(root / "spec" / name)
+    project(root)
+    (root / "spec" / "common").mkdir()
+    (root / "spec" / "common" / "layers.yaml").write_text("toy:\n  does: a\nNETWORK: {}\nbelow:\n  does: b\n")
+    assert protocols(root) == ("toy", "below", "above", "note_toy")
+
+
 @pytest.mark.parametrize("key", ["conform", "walk"])
 def test_a_note_s_own_algorithm_has_no_core_to_follow_it(tmp_path: Path, key: str) -> None:
     text = MANIFEST.replace("protocol: toy", "protocol: note_toy")

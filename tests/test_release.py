@@ -48,7 +48,7 @@ def made() -> Made:
 def folder(made: Made, tmp_path: Path) -> Path:
     """Unpacked, as the folder of a release."""
     for path, data in made.items():
-        (tmp_path / "stable").mkdir(exist_ok=True)
+        (tmp_path / "stable" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "stable" / path).write_bytes(data)
     listed(tmp_path / "stable")
     return tmp_path / "stable"
@@ -108,7 +108,7 @@ def test_what_is_written_over_earlier_vectors_is_all_there_is(made: Made, tmp_pa
 
 
 def test_any_byte_that_is_altered_is_told(folder: Path) -> None:
-    for path in sorted(folder.iterdir()):
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1
         path.write_bytes(data)
@@ -293,7 +293,8 @@ def test_an_interrupted_run_keeps_what_was_finished(tmp_path: Path, monkeypatch:
         protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False, told=interrupted)
     again: list[str] = []
     protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False, told=again.append)
-    assert sorted([*MODELS, "minimal.json", "transitions.md"]) == sorted([*makes, *again])
+    rows = [f"{name} rows" for name in MODELS]
+    assert sorted([*MODELS, *rows, "minimal.json", "transitions.md"]) == sorted([*makes, *again])
     third: list[str] = []
     protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False, told=third.append)
     assert third == []

@@ -123,7 +123,9 @@ def test_pip_refuses_another_file_than_the_lock_has(tmp_path: Path) -> None:
     assert not (tmp_path / "installed").exists()
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/runtime.md", "docs/tutorial.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "docs/quick-start.md", "docs/operating.md", "docs/tutorial.md", "CONTRIBUTING.md"]
+)
 def test_no_document_installs_the_project_by_its_name_alone(document: str) -> None:
     """It is in no registry: the name is anybody's to take there."""
     text = (ROOT / document).read_text(encoding="utf-8")

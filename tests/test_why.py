@@ -1,6 +1,5 @@
 """why: the last state of a counterexample says what is false there, and for which members."""
 
-import re
 import shutil
 from pathlib import Path
 
@@ -232,18 +231,3 @@ def test_conjuncts_are_told_apart_and_keep_their_columns() -> None:
 )
 def test_what_cannot_be_taken_apart_is_left_whole(text: str, expected: list[tuple[str, str]]) -> None:
     assert expected == leaves(text)
-
-
-# The project's own
-
-ERRATA = Path(__file__).parent.parent / "docs/errata"
-NEVER = ("After state ", "The behaviour stays ", "The last step is none ")
-
-
-def test_each_erratum_says_its_claim_in_words_and_what_of_it_is_false() -> None:
-    """Or, of liveness, how it continues for ever. Nothing is false as a whole."""
-    text = "\n".join(file.read_text() for file in sorted(ERRATA.glob("*.md")))
-    reasons = re.findall(r"^\*\*Why\.\*\* (.*?)\n\n(.*?)$", text, re.MULTILINE | re.DOTALL)
-    assert len(reasons) == text.count("**Why.**") > 100
-    assert [] == [head for head, _ in reasons if not re.match(r"`\w+` is false: \S", head)]
-    assert [] == [(head, after) for head, after in reasons if not after.startswith(("- ", *NEVER))]

@@ -23,6 +23,7 @@ from .errors import (
     GroupError,
     MessageTooLargeError,
     NameTakenError,
+    NoRoomError,
     NotDelivered,
 )
 from .frames import LARGEST_MESSAGE
@@ -47,6 +48,7 @@ __all__ = [
     "NameTakenError",
     "NewLife",
     "NewView",
+    "NoRoomError",
     "NoState",
     "NotDelivered",
     "Primary",

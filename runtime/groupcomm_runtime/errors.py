@@ -7,6 +7,7 @@ __all__ = [
     "GroupError",
     "MessageTooLargeError",
     "NameTakenError",
+    "NoRoomError",
     "NotDelivered",
 ]
 
@@ -32,6 +33,10 @@ class NotDelivered(GroupError):  # noqa: N818 - as it is read where it is raised
 
     Other members may have delivered it, or not.
     """
+
+
+class NoRoomError(GroupError):
+    """No message is posted now: as many are on their way as may be, or the view changes."""
 
 
 class EndedError(GroupError):

@@ -12,6 +12,10 @@ answers it. The seal is right where both have the same key, and differ in the ve
 the refusal is certain. Where the keys differ nothing can be certain, and a stranger can write the same. So
 all versions have this form, and this seal.
 
+With `Settings.encrypted` a datagram has, in place of the keyed digest, sixteen bytes that are in no other one:
+eight that its sender drew when it joined, and a count. All after them is encrypted, and sealed, by AES-256-GCM. Its key
+is a digest of the group's key and those eight bytes, so a key and its nonce are used once.
+
 A datagram is taken once: its number is above all seen numbers, or among the last `_REMEMBERED` and not
 seen yet. An item that is larger than a datagram travels in fragments. A receiver that lacks a fragment has
 nothing of the item: the protocols send the whole item again.
@@ -20,7 +24,8 @@ nothing of the item: the protocols send the whole item again.
 from hashlib import blake2b
 from hmac import compare_digest
 from itertools import count
-from typing import Final
+from os import urandom
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from attrs import define, field, frozen
@@ -30,6 +35,9 @@ from groupcomm.view import Address
 from .codec import LARGEST_INTEGER, LONGEST_TEXT, VERSION, RefusedError, pack
 from .discovery import Place
 from .keys import SHORTEST_KEY
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 __all__ = [
     "EVERYBODY",
@@ -57,6 +65,8 @@ _HEAD: Final = len(_MAGIC) + 1 + _DIGEST
 _SEALED: Final = _HEAD + _GROUP  # of a refusal: what its seal covers
 _REFUSAL: Final = _SEALED + 8
 _LARGEST_KEY: Final = 64
+_DRAWN: Final = 8  # bytes that a sender draws
+_CIPHERS: Final = 256  # of senders, remembered
 _REMEMBERED: Final = 1_024
 _UNFINISHED: Final = 8  # items of a sender of which some fragments are here
 _ROOM: Final = 512  # for the head and the addresses in a datagram
@@ -98,21 +108,35 @@ _decoder: Final = msgspec.msgpack.Decoder(tuple[str, str, int, str, int, tuple[b
 class Seal:
     """Seals datagrams of a group with its key, and opens them. ValueError for a key that is none.
 
-    `option`: all members have the same, or they are strangers.
+    `option`: all members have the same, or they are strangers. `encrypted`: nobody without the key reads them;
+    raises ModuleNotFoundError without the package cryptography.
     """
 
-    def __init__(self, key: bytes, group: str, option: str = "") -> None:
+    def __init__(self, key: bytes, group: str, option: str = "", *, encrypted: bool = False) -> None:
         if not SHORTEST_KEY <= len(key) <= _LARGEST_KEY:
             raise ValueError(
                 f"a key has {SHORTEST_KEY} to {_LARGEST_KEY} bytes, not {len(key)}: `groupcomm key new` makes one"
             )
+        option += "\0encrypted" * encrypted
         self._key = blake2b(group.encode() + option.encode(), key=key).digest()
         self._group = blake2b(group.encode(), digest_size=_GROUP).digest()
         self._refuses = blake2b(b"\0refusal" + group.encode(), key=key).digest()
+        self._encrypted = encrypted
+        self._ciphers: dict[bytes, AESGCM] = {}
+        if encrypted:
+            from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - of the extra `encryption`
+
+            self._not_sealed = InvalidTag
+            self._drawn = urandom(_DRAWN)
+            self._own = self._cipher(self._drawn)
+            self._counts = count(1)
 
     def close(self, frame: Frame) -> bytes:
         """The datagram."""
         body = pack((frame.sender, *frame.place, frame.to, frame.number, frame.items))
+        if self._encrypted:
+            nonce = self._drawn + next(self._counts).to_bytes(_DIGEST - _DRAWN)
+            return b"%b%c%b%b" % (_MAGIC, VERSION, nonce, self._own.encrypt(nonce[-12:], body, b"%c" % VERSION))
         return b"%b%c%b%b" % (_MAGIC, VERSION, self._digest(body), body)
 
     def open(self, data: bytes) -> Frame:
@@ -121,8 +145,8 @@ class Seal:
             raise StrangerError("no datagram of a group")
         if data[2] != VERSION:
             raise OtherVersionError(f"version {data[2]}, and this is {VERSION}")
-        body = data[_HEAD:]
-        if not compare_digest(data[3:_HEAD], self._digest(body)):
+        body = self._decrypted(data) if self._encrypted else data[_HEAD:]
+        if not self._encrypted and not compare_digest(data[3:_HEAD], self._digest(body)):
             raise StrangerError("sealed with another key")
         try:
             sender, host, port, to, number, items = _decoder.decode(body)
@@ -131,6 +155,25 @@ class Seal:
         if not 0 < len(sender) <= LONGEST_TEXT or not 0 < number <= LARGEST_INTEGER:
             raise RefusedError("a datagram has a sender, and a number from 1")
         return Frame(sender, (host, port), to, number, items)
+
+    def _decrypted(self, data: bytes) -> bytes:
+        nonce = data[3:_HEAD]
+        drawn = nonce[:_DRAWN]
+        cipher = self._ciphers.get(drawn) or self._cipher(drawn)
+        try:
+            body = cipher.decrypt(nonce[-12:], data[_HEAD:], data[2:3])
+        except self._not_sealed:
+            raise StrangerError("sealed with another key") from None
+        if drawn not in self._ciphers:  # that of a holder of the key
+            while len(self._ciphers) >= _CIPHERS:
+                del self._ciphers[next(iter(self._ciphers))]
+            self._ciphers[drawn] = cipher
+        return body
+
+    def _cipher(self, drawn: bytes) -> "AESGCM":
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - of the extra `encryption`
+
+        return AESGCM(blake2b(drawn, key=self._key, digest_size=32).digest())
 
     @staticmethod
     def digest_of(data: bytes) -> bytes:

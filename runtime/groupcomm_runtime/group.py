@@ -5,12 +5,12 @@ import logging
 import socket
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from inspect import iscoroutinefunction
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 import msgspec
 from attrs import evolve, frozen
@@ -21,7 +21,15 @@ from groupcomm.view import Address, ViewId, address
 
 from .codec import VERSION
 from .discovery import Discovery, Folder, Peers, Place, place_of, refuse_name
-from .errors import BadInputError, EndedError, EventsWaitError, MessageTooLargeError, NameTakenError, NotDelivered
+from .errors import (
+    BadInputError,
+    EndedError,
+    EventsWaitError,
+    MessageTooLargeError,
+    NameTakenError,
+    NoRoomError,
+    NotDelivered,
+)
 from .frames import LARGEST_MESSAGE, Seal
 from .keys import derived
 from .layers import configs
@@ -32,6 +40,8 @@ from .places import address_of
 from .settings import Settings
 from .transfer import Message, NewView, StateProvider, Transfer, numbered, of_application
 from .transports import Tcp, Transport, Udp
+
+T = TypeVar("T")
 
 __all__ = ["Blocked", "Event", "Group", "NewLife", "NoState", "Primary", "StateDropped", "Unblocked", "join"]
 
@@ -146,11 +156,15 @@ class Group:
         self._full_recorded = False
         """The log of the operator has it since the events were less than half of the room."""
         self._can_send = asyncio.Event()
+        self._back = asyncio.Event()
+        """Own messages have come back."""
         self._window = asyncio.Semaphore(_WINDOW)
-        self._sent: list[tuple[bytes, asyncio.Future[None]]] = []
+        self._posted = 0
+        """Messages on their way that nobody waits for."""
+        self._sent: list[tuple[bytes, asyncio.Future[bool] | None]] = []
         """In this loop turn: they are multicast together."""
-        self._on_their_way: deque[tuple[int, list[asyncio.Future[None]]]] = deque()
-        """Of each own multicast that did not come back yet, its number and who waits for it."""
+        self._on_their_way: deque[tuple[int, list[asyncio.Future[bool] | None]]] = deque()
+        """Of each own multicast that did not come back yet, its number and who waits for each message."""
         self._members: tuple[Address, ...] = ()
         self._view: ViewId | None = None
         self._formed: ViewId | None = None
@@ -196,6 +210,11 @@ class Group:
     # Used by an application
 
     @property
+    def name(self) -> str:
+        """The name of the group."""
+        return self._name
+
+    @property
     def address(self) -> Address:
         """The own address, of this incarnation."""
         return self._member.me
@@ -204,6 +223,16 @@ class Group:
     def members(self) -> tuple[Address, ...]:
         """The members of the present view, the most senior first; none before the first view."""
         return self._members
+
+    @property
+    def leader(self) -> Address | None:
+        """The most senior member of the present view: the same one at all its members. None before the first view."""
+        return self._members[0] if self._members else None
+
+    @property
+    def majority(self) -> bool:
+        """True with `join(majority=True)`: of the parts of a group one delivers."""
+        return self._settings.majority
 
     @property
     def view(self) -> ViewId | None:
@@ -237,16 +266,17 @@ class Group:
 
     @property
     def metrics(self) -> str:
-        """Address, view, `counts` and `tables` as a line of JSON."""
+        """Address, view, version, `counts` and `tables` as a line of JSON."""
         view = None if self._view is None else (self._view.counter, self._view.creator)
-        now = {"group": self._name, "address": self.address, "view": view, "members": self._members}
+        now = {"group": self._name, "version": VERSION, "address": self.address, "view": view, "members": self._members}
         return msgspec.json.encode(
             {**now, "primary": self.primary, "counts": self.counts, "tables": self.tables}
         ).decode()
 
-    async def send(self, data: bytes) -> None:
+    async def send(self, data: bytes) -> bool:
         """Send to all; return when it is delivered here, in its place in the order.
 
+        True: it is among the events. False: it is in the state of other members that came (`join(state=)`).
         Raises NotDelivered where this incarnation ends first: other members may deliver it then, or not. With
         `majority` a member in a minority waits here until it is with a majority again.
         A caller that stops waiting, as by a time limit, knows as little: what is on its way stays so, and has
@@ -255,6 +285,42 @@ class Group:
         left. Raises EventsWaitError in the task that takes the events, where they are full, or get full while
         it waits: that message may be delivered yet.
         """
+        self._refuse_no_message(data)
+        return await self._unless_events_wait("send", self._sends(data))
+
+    def post(self, data: bytes) -> None:
+        """Send to all, and wait for nothing: that it is delivered, this member's events say, and they alone.
+
+        256 such messages are on their way at most, besides those of `send`. Raises NoRoomError where no more
+        is taken now: `await drain()` first. Raises MessageTooLargeError, BadInputError and EndedError as `send`.
+        """
+        self._refuse_no_message(data)
+        self._refuse_if_ended()
+        if not self.room:
+            raise NoRoomError(f"{self._posted} messages are on their way, or none is taken now: `await drain()` first")
+        self._posted += 1
+        self._goes_out(data, None)
+
+    @property
+    def room(self) -> int:
+        """How many messages `post` takes now."""
+        return _WINDOW - self._posted if self._can_send.is_set() and not self._left.is_set() else 0
+
+    async def drain(self) -> None:
+        """Wait until there is room for `post`. Raises EventsWaitError and EndedError as `send`."""
+        self._refuse_other_loop()
+        await self._unless_events_wait("drain", self._drains())
+
+    async def _drains(self) -> None:
+        while not self.room:
+            self._refuse_if_ended()
+            if self._can_send.is_set():
+                self._back.clear()
+                await self._back.wait()
+            else:
+                await self._can_send.wait()
+
+    def _refuse_no_message(self, data: bytes) -> None:
         self._refuse_other_loop()
         if type(data) is not bytes:
             raise BadInputError(f"a message is bytes, and no {type(data).__name__}: encode it")
@@ -262,25 +328,31 @@ class Group:
             raise MessageTooLargeError(
                 f"a message of {len(data)} bytes, and the largest has {LARGEST_MESSAGE}: send it in parts"
             )
+
+    async def _unless_events_wait(self, what: str, call: Coroutine[Any, Any, T]) -> T:
+        """What a call returns; EventsWaitError where it would wait for the own task."""
         if asyncio.current_task() is not self._taker:
-            await self._sends(data)
-            return
+            return await call
         if self.full:
-            raise EventsWaitError(self._waits_for_itself("send"))
+            call.close()
+            raise EventsWaitError(self._waits_for_itself(what))
         try:
             async with asyncio.timeout(None) as self._taker_waits:
-                await self._sends(data)
+                return await call
         except TimeoutError:
-            raise EventsWaitError(self._waits_for_itself("send")) from None
+            raise EventsWaitError(self._waits_for_itself(what)) from None
         finally:
             self._taker_waits = None
 
-    async def _sends(self, data: bytes) -> None:
+    async def _sends(self, data: bytes) -> bool:
         back = await self._may_send()
+        self._goes_out(data, back)
+        return await back  # where this wait is cancelled, the message is still on its way
+
+    def _goes_out(self, data: bytes, back: asyncio.Future[bool] | None) -> None:
         if not self._sent:
             self._loop.call_soon(self._multicast_together)
         self._sent.append((data, back))
-        await asyncio.shield(back)  # where this wait is cancelled, the message is still on its way
 
     def _waits_for_itself(self, what: str) -> str:
         return (
@@ -338,7 +410,7 @@ class Group:
         if self._declares and self._member.may_declare:
             self._member.declares()
 
-    async def _may_send(self) -> asyncio.Future[None]:
+    async def _may_send(self) -> asyncio.Future[bool]:
         """Wait for a place in the window. Gives the future by which that message comes back.
 
         The place belongs to the message, and not to its caller, who may wait no more.
@@ -352,19 +424,18 @@ class Group:
         except BaseException:
             self._window.release()
             raise
-        back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        back.add_done_callback(lambda _: self._window.release())
-        return back
+        return self._loop.create_future()
 
     def _multicast_together(self) -> None:
-        """Multicast what was sent in this loop turn: as many messages at once as four datagrams hold."""
+        """Multicast what was sent in this loop turn: as many messages at once as four datagrams or a frame hold."""
+        most = max(_DATAGRAMS * self._settings.datagram, self._settings.frame)
         sent, self._sent = self._sent, []
         together: list[bytes] = []
-        waiting: list[asyncio.Future[None]] = []
+        waiting: list[asyncio.Future[bool] | None] = []
         size = 0
         for data, back in sent:
             size += len(data) + 5
-            if together and size > _DATAGRAMS * self._settings.datagram:
+            if together and size > most:
                 self._multicast(together, waiting)
                 together, waiting, size = [], [], len(data) + 5
             together.append(data)
@@ -372,7 +443,7 @@ class Group:
         if together:
             self._multicast(together, waiting)
 
-    def _multicast(self, messages: list[bytes], waiting: list[asyncio.Future[None]]) -> None:
+    def _multicast(self, messages: list[bytes], waiting: list[asyncio.Future[bool] | None]) -> None:
         self._numbers += 1
         self._on_their_way.append((self._numbers, waiting))
         self._member.multicast(of_application(self._numbers, *messages))
@@ -439,14 +510,19 @@ class Group:
         number, messages = numbered(data)
         self._happen(Message(sender, each) for each in messages)
         if sender == self._member.me:
-            self._are_back(number)
+            self._are_back(number, among_events=True)
 
-    def _are_back(self, number: int) -> None:
+    def _are_back(self, number: int, *, among_events: bool) -> None:
         """The own multicasts up to a number were delivered, or are in the state that came."""
         while self._on_their_way and self._on_their_way[0][0] <= number:
             for back in self._on_their_way.popleft()[1]:
+                if back is None:
+                    self._posted -= 1
+                    continue
+                self._window.release()
                 if not back.done():
-                    back.set_result(None)
+                    back.set_result(among_events)
+        self._back.set()
 
     def transfers(self, event: object) -> None:
         transfer = self._transfer
@@ -466,7 +542,7 @@ class Group:
                 self._coming += 1
                 self._happen([_Took(transfer.came())])
             case state_transfer.OwnIsInState(number):
-                self._are_back(number)
+                self._are_back(number, among_events=False)
             case state_transfer.StateDropped():
                 self._happen([StateDropped()])
             case state_transfer.NoState():
@@ -514,7 +590,12 @@ class Group:
             "ended", level=logging.INFO if error is None else logging.ERROR, error=None if error is None else str(error)
         )
         waiting = [back for _, backs in self._on_their_way for back in backs]
+        self._posted = 0
+        self._back.set()
         for back in [*waiting, *(back for _, back in self._sent)]:
+            if back is None:
+                continue
+            self._window.release()
             if not back.done():
                 back.set_exception(NotDelivered(f"{self._member.me} has ended before its message came back"))
                 back.exception()  # the caller that waits gets it; no other part need hear of it
@@ -579,7 +660,9 @@ class Group:
         if version != VERSION:
             key = "" if certain else ", or another key"
             return f"version {version}{key}, and this is {VERSION}: use one release"
-        return "another majority= or state=: give the same" if certain else "another key: give the same key="
+        return (
+            "another majority=, state= or encrypted=: give the same" if certain else "another key: give the same key="
+        )
 
     # Coming and going
 
@@ -617,8 +700,11 @@ class Group:
             if self._members and not self._left.is_set():
                 self._multicast_together()
                 # No flush drains the table of a leaver: its messages would go with it (FLAW-128).
-                if waiting := [back for _, backs in self._on_their_way for back in backs]:
-                    await asyncio.wait(waiting, timeout=self._settings.patience)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._settings.patience):
+                        while self._on_their_way:
+                            self._back.clear()
+                            await self._back.wait()
                 self._member.leave()
                 with suppress(TimeoutError):  # the others suspect this member as soon as it is silent
                     async with asyncio.timeout(4 * self._settings.patience):
@@ -686,9 +772,14 @@ async def join(
     chosen.check()
     try:
         secret = await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key
-        seal = Seal(secret, group, "\0majority" * chosen.majority + "\0state" * (state is not None))
+        option = "\0majority" * chosen.majority + "\0state" * (state is not None)
+        seal = Seal(secret, group, option, encrypted=chosen.encrypted)
         address(name)
         refuse_name(name)
+    except ModuleNotFoundError as error:
+        raise BadInputError(
+            f"encrypted=True needs the package {error.name}: pip install 'groupcomm[runtime,encryption]'"
+        ) from None
     except ValueError as error:
         raise BadInputError(str(error)) from None
     if transport is not None and chosen.transport != "udp":

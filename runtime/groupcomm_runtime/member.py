@@ -150,7 +150,7 @@ class Member:
         self._number = 0
         self._outbox: dict[Address, list[bytes]] = {}
         self._fragments: dict[Address, Fragments] = {}
-        self._cutter = Fragments(settings.datagram)
+        self._cutter = Fragments(settings.frame)
         self._clocks = Clocks(settings.patience)
         self._scheduled = self._over = False
         self._ticked = awake_or_not()
@@ -629,7 +629,7 @@ class Member:
     def _message(self, sender: Address, number: int, item: bytes) -> None:
         whole: bytes | None = item
         if item[:1] == _FRAGMENT:
-            fragments = self._fragments.setdefault(sender, Fragments(self._settings.datagram))
+            fragments = self._fragments.setdefault(sender, Fragments(self._settings.frame))
             whole = fragments.join(item[1:])
         if whole is None:
             return

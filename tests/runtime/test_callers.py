@@ -21,12 +21,14 @@ import groupcomm_runtime
 from groupcomm_field.torture.network import CALM, LossySocket, Rules
 from groupcomm_runtime import (
     BadInputError,
+    EndedError,
     EventsWaitError,
     Group,
     GroupError,
     Message,
     NewLife,
     NewView,
+    NoRoomError,
     NotDelivered,
     Settings,
 )
@@ -66,7 +68,8 @@ def test_callers_that_try_again_in_a_minority_are_bounded_and_a_receiver_drops_d
                     tries += 1
                     try:
                         async with asyncio.timeout(limit):
-                            return await b.send(job)
+                            await b.send(job)
+                            return
                     except TimeoutError:
                         pass  # it may yet be delivered: the same job, again
 
@@ -152,7 +155,7 @@ def test_a_join_that_is_cancelled_at_any_point_and_once_more_leaves_nothing(
             async def cancelled(*plan: str) -> list[str]:
                 """The points that follow the plan."""
                 before = held()
-                sends: list[asyncio.Task[None]] = []
+                sends: list[asyncio.Task[bool]] = []
                 joining = join("demo", name="b", key=KEY, log=log, settings=settings, **found)
 
                 async def whole() -> None:
@@ -475,5 +478,53 @@ def test_sigterm_leaves_with_one_line_and_a_process_without_a_handler_prints_not
             assert 0 == other.returncode
             await until(lambda: len(a.members) == 1)
             assert [] == [each for each in a.counts if each.startswith("suspected")]
+
+    run(test())
+
+
+def test_posts_wait_for_nothing_are_bounded_and_are_delivered_in_their_order_before_the_end(tmp_path: Path) -> None:
+    async def test() -> None:
+        joins: Any = {"key": KEY, "folder": tmp_path, "settings": QUICK}
+        async with (
+            groupcomm_runtime.join("demo", name="a", **joins) as a,
+            groupcomm_runtime.join("demo", name="b", **joins) as b,
+        ):
+            posted = 0
+            while a.room:
+                a.post(b"%d" % posted)
+                posted += 1
+            assert 256 == posted
+            with pytest.raises(NoRoomError, match="256 messages are on their way"):
+                a.post(b"more")
+            for _ in range(300):
+                await a.drain()
+                a.post(b"%d" % posted)
+                posted += 1
+            await a.send(b"last")
+            a.post(b"at the end")
+            await a.leave()
+            assert [*(b"%d" % each for each in range(posted)), b"last", b"at the end"] == await messages(b, posted + 2)
+            with pytest.raises(EndedError):
+                a.post(b"x")
+            with pytest.raises(EndedError):
+                await a.drain()
+            with pytest.raises(BadInputError, match="no str"):
+                b.post("text")  # type: ignore[arg-type]
+
+    run(test())
+
+
+def test_the_task_that_takes_the_events_does_not_wait_for_room_while_they_are_full(tmp_path: Path) -> None:
+    async def test() -> None:
+        settings = evolve(QUICK, event_bytes=65_536)
+        joins: Any = {"key": KEY, "folder": tmp_path, "settings": settings}
+        async with groupcomm_runtime.join("demo", name="a", **joins) as a:
+            await anext(a)  # this task takes the events
+            while not a.full:
+                if a.room:
+                    a.post(bytes(1_000))
+                await asyncio.sleep(0)
+            with pytest.raises(EventsWaitError, match="waits in drain"):
+                await a.drain()
 
     run(test())

@@ -206,8 +206,34 @@ def test_a_datagram_is_opened_by_who_has_the_key() -> None:
         Seal(KEY, "demo").open(data[:2] + bytes([VERSION + 1]) + data[3:])
 
 
-def test_a_datagram_with_any_bit_changed_is_refused() -> None:
-    seal = Seal(KEY, "demo")
+def test_an_encrypted_datagram_shows_nothing_is_no_other_and_is_opened_by_who_has_the_key() -> None:
+    seal, peer = (Seal(KEY, "demo", encrypted=True) for _ in range(2))
+    first, second = seal.close(FRAME), seal.close(FRAME)
+    assert FRAME == peer.open(first) == peer.open(second) == seal.open(first)
+    assert Seal.digest_of(first) != Seal.digest_of(second) != Seal.digest_of(peer.close(FRAME))
+    for at in range(len(first) - 3):
+        assert first[at : at + 3] != b"one"
+    for other in (Seal(b"what other members know", "demo", encrypted=True), Seal(KEY, "demo")):
+        with pytest.raises(StrangerError):
+            other.open(first)
+        with pytest.raises(StrangerError):
+            peer.open(other.close(FRAME))
+
+
+def test_ciphers_of_other_senders_are_bounded_and_a_stranger_adds_none() -> None:
+    seal = Seal(KEY, "demo", encrypted=True)
+    for _ in range(300):
+        assert FRAME == seal.open(Seal(KEY, "demo", encrypted=True).close(FRAME))
+    remembered = set(seal._ciphers)  # noqa: SLF001 - what it remembers
+    assert 256 == len(remembered)
+    with pytest.raises(StrangerError):
+        seal.open(Seal(b"what other members know", "demo", encrypted=True).close(FRAME))
+    assert remembered == set(seal._ciphers)  # noqa: SLF001
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_a_datagram_with_any_bit_changed_is_refused(*, encrypted: bool) -> None:
+    seal = Seal(KEY, "demo", encrypted=encrypted)
     data = seal.close(FRAME)
     for bit in range(8 * len(data)):
         changed = bytearray(data)

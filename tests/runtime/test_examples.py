@@ -1,7 +1,9 @@
 """The examples do what they say: several members in one process, over loopback."""
 
 import asyncio
+import json
 import re
+import socket
 import sys
 from contextlib import AsyncExitStack
 from importlib.util import module_from_spec, spec_from_file_location
@@ -12,6 +14,7 @@ import pytest
 
 import groupcomm_runtime
 from groupcomm_runtime import BadInputError, Group, Message
+from groupcomm_runtime.replicated import share
 from tests.runtime.conversing import FAST, KEY, run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -52,11 +55,10 @@ def saved(document: str, folder: Path, name: str) -> None:
     (folder / name).write_text(program, encoding="utf-8")
 
 
-async def started(stack: AsyncExitStack, folder: Path, program: str, name: str) -> asyncio.subprocess.Process:
+async def started(stack: AsyncExitStack, folder: Path, *program: str) -> asyncio.subprocess.Process:
     """A member as a process, which is killed in the end."""
-    member = await asyncio.create_subprocess_exec(
-        sys.executable, program, name, cwd=folder, stdout=asyncio.subprocess.PIPE
-    )
+    pipe = asyncio.subprocess.PIPE
+    member = await asyncio.create_subprocess_exec(sys.executable, *program, cwd=folder, stdout=pipe, stderr=pipe)
 
     async def ends() -> None:
         if member.returncode is None:
@@ -90,6 +92,67 @@ def test_the_leader_of_the_quick_start_is_the_senior_member_and_leaves_at_sigter
     run(test())
 
 
+def test_the_votes_of_the_quick_start_are_the_same_at_all_members(tmp_path: Path) -> None:
+    saved("docs/quick-start.md", tmp_path, "votes.py")
+
+    async def test() -> None:
+        async with AsyncExitStack() as stack:
+            alice = await started(stack, tmp_path, "votes.py", "alice", "tea")
+            assert "1" == await says(alice)
+            bob = await started(stack, tmp_path, "votes.py", "bob", "tea")
+            assert "2" == await says(bob)
+            carol = await started(stack, tmp_path, "votes.py", "carol", "milk")
+            assert "1" == await says(carol)
+            votes = "{'tea': 2, 'milk': 1}"
+            assert f"leads {votes}" == await says(alice)
+            for each in (bob, carol):
+                assert await says(each) in {f"leads {votes}", f"follows {votes}"}  # the others may have left
+            assert 0 == await alice.wait() == await bob.wait() == await carol.wait()
+
+    run(test())
+
+
+def test_the_lock_of_the_quick_start_goes_to_the_next_member_when_its_holder_is_killed(tmp_path: Path) -> None:
+    saved("docs/quick-start.md", tmp_path, "lock.py")
+
+    async def test() -> None:
+        async with AsyncExitStack() as stack:
+            alice = await started(stack, tmp_path, "lock.py", "alice")
+            assert ["waits", "has it, turn 1"] == [await says(alice), await says(alice)]
+            bob = await started(stack, tmp_path, "lock.py", "bob")
+            assert "waits" == await says(bob)
+            alice.kill()
+            assert "has it, turn 2" == await says(bob)
+            assert 0 == await bob.wait()
+
+    run(test())
+
+
+def test_the_operated_program_says_how_it_is(tmp_path: Path) -> None:
+    """Its log can be read, it answers HTTP, and it leaves at SIGTERM."""
+    saved("docs/operating.md", tmp_path, "operated.py")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    async def test() -> None:
+        async with AsyncExitStack() as stack:
+            alice = await started(stack, tmp_path, "operated.py", "alice", f"127.0.0.1:{port}")
+            assert (await says(alice)).startswith("NewView(")
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.0\r\n\r\n")
+            head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+            writer.close()
+            assert b"HTTP/1.1 200 OK" == head.splitlines()[0]
+            assert ["alice"] == [each.partition("#")[0] for each in json.loads(body)["members"]]
+            alice.terminate()
+            _, log = await alice.communicate()
+            assert 0 == alice.returncode
+            assert " INFO view: group=operated " in log.decode()
+
+    run(test())
+
+
 def test_members_of_the_quick_start_answer_each_other(tmp_path: Path) -> None:
     saved("docs/quick-start.md", tmp_path, "answers.py")
 
@@ -119,21 +182,25 @@ def test_a_program_without_asyncio_is_a_member(tmp_path: Path) -> None:
 def test_a_dictionary_has_the_same_entries_everywhere_and_those_of_before_at_a_member_that_comes(
     tmp_path: Path,
 ) -> None:
-    replicated = example("dictionary").replicated
+    dictionary = example("dictionary").Dictionary
 
     async def test() -> None:
         joins = {"key": KEY, "folder": tmp_path, "settings": FAST}
-        async with replicated("d", name="a", **joins) as a:
+        async with share("d", dictionary(), name="a", **joins) as a:
             await asyncio.gather(a.put("colour", "green"), a.put("large", "x" * 50_000))
             for number in range(4):
                 await a.put(f"large{number}", "y" * 50_000)
-            async with replicated("d", name="b", **joins) as b, replicated("d", name="c", **joins) as c:
-                assert "green" == b["colour"] == c["colour"]
-                assert len(a) == len(b) == len(c) == 6
+            async with (
+                share("d", dictionary(), name="b", **joins) as b,
+                share("d", dictionary(), name="c", **joins) as c,
+            ):
+                assert "green" == b.entries["colour"] == c.entries["colour"]
+                assert 6 == len(a.entries) == len(b.entries) == len(c.entries)
                 await asyncio.gather(*(each.add(1, "count") for each in (a, b, c) for _ in range(20)))
                 await asyncio.gather(*(each.put(f"{number}", None) for number, each in enumerate((a, b, c))))
-                assert 60 == a["count"] == b["count"] == c["count"]
-                assert a.get() == b.get() == c.get()
+                for each in (a, b, c):
+                    await each.until(lambda one=each: one.entries["count"] == 60 and len(one.entries) == 7)
+                assert a.entries == b.entries == c.entries
 
     run(test())
 

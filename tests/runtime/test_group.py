@@ -3,10 +3,13 @@
 import asyncio
 import json
 import socket
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 import groupcomm_runtime
 from groupcomm_runtime import (
@@ -368,5 +371,43 @@ def test_metrics_are_a_line_of_json_with_counts_of_each_layer(tmp_path: Path) ->
             for each in ("sequencer received", "flush received", "nakack received", "file_ping sent"):
                 assert counts[each] > 0, each
             assert counts["unicast sent"] >= counts["merge_gms sent"] > 0
+
+    run(test())
+
+
+def test_an_encrypted_group_shows_no_message_on_the_network_and_refuses_a_member_that_is_not(tmp_path: Path) -> None:
+    async def test() -> None:
+        seen: list[bytes] = []
+
+        class Sees(socket.socket):
+            def sendto(self, data: bytes, *where: Any) -> int:  # type: ignore[override]  # noqa: ANN401 - a place
+                seen.append(data)
+                return super().sendto(data, *where)
+
+        joins: Any = {"key": KEY, "folder": tmp_path, "transport": partial(Sees, socket.AF_INET, socket.SOCK_DGRAM)}
+        secret, join = evolve(FAST, encrypted=True), groupcomm_runtime.join
+        async with (
+            join("demo", name="a", settings=secret, **joins) as a,
+            join("demo", name="b", settings=secret, **joins) as b,
+        ):
+            await a.send(b"the word of the day")
+            assert [b"the word of the day"] == await messages(b, 1)
+            assert len(seen) > 10
+            assert not any(b"the word" in each or b"a#" in each for each in seen)
+            with pytest.raises(BadInputError, match="encrypted=: give the same"):
+                async with join("demo", name="c", settings=FAST, **joins):
+                    pytest.fail("it reads nothing")
+
+    run(test())
+
+
+def test_encryption_without_its_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test() -> None:
+        monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers.aead", None)
+        with pytest.raises(BadInputError, match=r"cryptography.*groupcomm\[runtime,encryption\]"):
+            async with groupcomm_runtime.join(
+                "demo", name="a", key=KEY, folder=tmp_path, settings=evolve(FAST, encrypted=True)
+            ):
+                pytest.fail("it encrypts nothing")
 
     run(test())

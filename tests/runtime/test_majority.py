@@ -154,7 +154,9 @@ def test_a_member_without_the_option_is_a_stranger(tmp_path: Path) -> None:
     async def test() -> None:
         join = groupcomm_runtime.join
         async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST, majority=True):
-            with pytest.raises(groupcomm_runtime.BadInputError, match="another majority= or state=: give the same"):
+            with pytest.raises(
+                groupcomm_runtime.BadInputError, match="another majority=, state= or encrypted=: give the same"
+            ):
                 async with join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST):
                     pass
 

@@ -30,10 +30,11 @@ from groupcomm_conformance.ports.judging import Asked
 from groupcomm_conformance.ports.port import Port
 from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
 from groupcomm_conformance.ports.skipping import Skips
-from groupcomm_conformance.ports.walking import random_walk, walked
+from groupcomm_conformance.ports.walking import SCALES, random_walk, scaled, walked
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
 from groupcomm_conformance.steps.conform import table_of
+from groupcomm_conformance.steps.rows import Rows
 from groupcomm_conformance.steps.table import StepTable, Tables
 
 HERE: Final = Path(__file__).parent
@@ -131,13 +132,16 @@ class Held:
         elif level == "renamed":
             for way in WAYS:
                 if way.suits(self.manifest.protocol):
-                    asked = Asked(port.judge, renamed(port.protocol, table, way))
-                    rows(port, part, asked, Skips(), borne(table, way))
+                    other = renamed(port.protocol, table, way)
+                    places = borne(Rows(port.protocol, other, constants), table, way)
+                    rows(port, part, Asked(port.judge, other), Skips(), places)
         else:
-            config = port.protocol.config(constants)
-            seeds = range(1, WALKS + 1)
-            walks = (random_walk(port.protocol, config, seed) for seed in seeds)
-            walked(port, part, walks, Skips(), places_of(self.manifest))
+            for at, by in enumerate(SCALES):
+                numbers = scaled(port.protocol, constants, by)
+                port.configure(numbers)
+                config = port.protocol.config(numbers)
+                walks = (random_walk(port.protocol, config, seed) for seed in range(1 + at, WALKS + 1, len(SCALES)))
+                walked(port, part, walks, Skips(), places_of(self.manifest))
         return part
 
     def _order(self) -> Iterator[tuple[str, str]]:

@@ -12,9 +12,11 @@ import (
 	"strconv"
 	"strings"
 
+	"groupcomm.example/port/fileping"
 	"groupcomm.example/port/flush"
 	"groupcomm.example/port/gms"
 	"groupcomm.example/port/group"
+	"groupcomm.example/port/heartbeat"
 	"groupcomm.example/port/merge"
 	"groupcomm.example/port/mergegms"
 	"groupcomm.example/port/nakack"
@@ -25,8 +27,10 @@ import (
 )
 
 var protocols = map[string]func(config []byte) (machine, error){
+	"file_ping": protocol(fileping.Start, fileping.Step),
 	"flush":     protocol(flush.Start, flush.Step),
 	"gms":       protocol(gms.Start, gms.Step),
+	"heartbeat": protocol(heartbeat.Start, heartbeat.Step),
 	"merge":     protocol(merge.Start, merge.Step),
 	"merge_gms": protocol(mergegms.Start, mergegms.Step),
 	"nakack":    protocol(nakack.Start, nakack.Step),

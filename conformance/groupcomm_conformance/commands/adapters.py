@@ -23,13 +23,14 @@ from groupcomm_conformance.ports.prelude import Preludes
 from groupcomm_conformance.ports.released import VectorSet
 from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
 from groupcomm_conformance.ports.skipping import Skips, read
-from groupcomm_conformance.ports.walking import Walk, random_walk, started, steps_of, walked
+from groupcomm_conformance.ports.walking import SCALES, Walk, random_walk, scaled, started, steps_of, walked
 from groupcomm_conformance.ports.words import arms
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
 from groupcomm_conformance.random_events.drawn import LENGTH
 from groupcomm_conformance.scenarios.following import configuration, walks
 from groupcomm_conformance.scenarios.paths import Path as ScenarioPath
 from groupcomm_conformance.scenarios.steps import Scenario
+from groupcomm_conformance.steps.rows import Rows
 from groupcomm_conformance.steps.table import StepTable
 
 from .exits import ExitCode
@@ -175,7 +176,7 @@ def judge_model(
                 if way.suits(name):
                     other = renamed(port.protocol, table, way)
                     of_way = part(f"renamed {way.name}", other, " --renamed")
-                    of_row = places if places is not None else borne(table, way)
+                    of_row = places if places is not None else borne(Rows(port.protocol, other, constants), table, way)
                     rows(port, of_way, Asked(port.judge, other), skips, of_row)
     if row is None:
         of_start = part("start", None)
@@ -185,14 +186,16 @@ def judge_model(
             more = f" --random {extent.walks * LENGTH} --seed {extent.seed}"
             of_random = part("random", None, more)
             of_random.what = "walks"
-            config = port.protocol.config(constants)
             ends = time.monotonic() + extent.seconds
             for first in range(0, extent.walks, _CHUNK):
                 if time.monotonic() >= ends:
                     of_random.what += f" ({extent.walks} were asked for in {extent.seconds:.0f} s)"
                     break
+                numbers = scaled(port.protocol, constants, SCALES[first // _CHUNK % len(SCALES)])
+                port.configure(numbers)
+                config = port.protocol.config(numbers)
                 chunk = range(first, min(first + _CHUNK, extent.walks))
-                drawn = (random_walk(port.protocol, config, extent.seed + each) for each in chunk)
+                drawn = [random_walk(port.protocol, config, extent.seed + each) for each in chunk]
                 walked(port, of_random, drawn, skips, places_of(manifest), before=first)
     return found
 

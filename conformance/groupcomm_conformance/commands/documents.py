@@ -1,4 +1,4 @@
-"""`groupcomm errata` and `groupcomm requirements`: the documents that are written from the manifests."""
+"""`groupcomm errata`, `requirements`, `stack` and `guarantees`: the documents that are written from the manifests."""
 
 from os.path import lexists
 from pathlib import Path
@@ -7,11 +7,12 @@ from typing import Annotated, TypeAlias
 import typer
 
 from groupcomm_conformance.documents import errata, guarantees, requirements, stack
+from groupcomm_conformance.documents.pages import made
 from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.checking import Cache, run_models
-from groupcomm_conformance.models.manifest import find_root
+from groupcomm_conformance.models.manifest import Erratum, Manifest, Model, find_root
 from groupcomm_conformance.models.selecting import NothingToJudge, manifests_of
 from groupcomm_conformance.protocols.stepping import repair
 from groupcomm_conformance.why.repaired_step import insteads
@@ -20,7 +21,17 @@ from groupcomm_conformance.why.why import Reasons, reasons
 from . import console
 from .exits import ExitCode
 
-__all__ = ["CheckOnly", "write_errata", "write_guarantees", "write_requirements", "write_stack", "written"]
+__all__ = [
+    "CheckOnly",
+    "errata_of",
+    "told",
+    "write",
+    "write_errata",
+    "write_guarantees",
+    "write_requirements",
+    "write_stack",
+    "written",
+]
 
 CheckOnly: TypeAlias = Annotated[
     bool, typer.Option("--check", help="Write nothing; exit with 1 if the file would change.")
@@ -30,19 +41,39 @@ _REMEDY = "make the project's folder writable"
 
 
 def write_errata(
-    *,
-    check_only: CheckOnly = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Run TLC even if the results are cached.")] = False,
+    *, fresh: Annotated[bool, typer.Option("--fresh", help="Run TLC even if the results are cached.")] = False
 ) -> None:
-    """Write docs/errata: each flaw that a model shows, its counterexample, its repair and the proof."""
+    """Write build/docs/errata: each flaw that a model shows, its counterexample, its repair and the proof.
+
+    Exits with 1 if nothing says why the claim of a flaw is false.
+    """
     root = find_root()
+    index = made(errata.INDEX)
+    shown = errata_of(root)
+    for protocol in dict.fromkeys(manifest.protocol for manifest, _, _ in shown):
+        require_file(root / index.with_name(f"{protocol}.md"), _REMEDY)
+    require_file(root / index, _REMEDY)
+    entries, order = told(root, shown, fresh=fresh)
+    for path, text in errata.pages(root, entries, order).items():
+        write(root, path, text)
+    problems = [*errata.unexplained(entries)]
+    for problem in problems:
+        typer.echo(problem, err=True)
+    raise typer.Exit(ExitCode.DIFFERS if problems else ExitCode.OK)
+
+
+def errata_of(root: Path) -> list[tuple[Manifest, Model, Erratum]]:
+    """List the models that show a flaw. NothingToJudge where none does."""
     shown = errata.models(manifests_of(root))
     if not shown:
         raise NothingToJudge("no model of a manifest has an erratum", "add one to a model that violates")
-    if not check_only:
-        for protocol in {manifest.protocol for manifest, _, _ in shown}:
-            require_file(root / errata.FOLDER / f"{protocol}.md", _REMEDY)
-        require_file(root / errata.FOLDER / "README.md", _REMEDY)
+    return shown
+
+
+def told(
+    root: Path, shown: list[tuple[Manifest, Model, Erratum]], *, fresh: bool = False
+) -> tuple[list[errata.Shown], dict[str, errata.Order]]:
+    """Find the counterexample of each flaw, why its claim is false, and what the repair does; and give their order."""
     flaws: dict[str, list[str]] = {}
     for manifest, _, erratum in shown:
         flaws.setdefault(manifest.protocol, []).append(erratum.id)
@@ -59,44 +90,36 @@ def write_errata(
         errata.Shown(*entry, result, said, instead)
         for entry, result, said, instead in zip(shown, checked, why, repaired, strict=True)
     ]
-    pages = errata.pages(entries, order)
-    codes = [written(root, path, text, check_only=check_only) for path, text in pages.items()]
-    known = {root / path for path in pages}
-    for file in sorted({*(root / errata.FOLDER).glob("*.md")} - known):
-        typer.echo(f"{file.relative_to(root)} is of no protocol: delete it", err=True)
-        codes.append(ExitCode.DIFFERS)
-    raise typer.Exit(max(codes))
+    return entries, order
 
 
-def write_requirements(*, check_only: CheckOnly = False) -> None:
-    """Write docs/requirements.md: which check holds which requirement.
+def write_requirements() -> None:
+    """Write build/docs/requirements.md: which check holds which requirement.
 
     Exits with 1 if a requirement has no check, or a check names a requirement that there is not.
     """
     root = find_root()
-    if not check_only:
-        require_file(root / requirements.PATH, _REMEDY)
+    require_file(root / made(requirements.PATH), _REMEDY)
     table = requirements.trace(root, manifests_of(root))
-    code = written(root, requirements.PATH, requirements.page(table), check_only=check_only)
+    write(root, made(requirements.PATH), requirements.page(root, table))
     for problem in table.problems:
         typer.echo(problem, err=True)
     typer.echo(requirements.counts(table))
-    raise typer.Exit(ExitCode.DIFFERS if table.problems else code)
+    raise typer.Exit(ExitCode.DIFFERS if table.problems else ExitCode.OK)
 
 
-def write_stack(*, check_only: CheckOnly = False) -> None:
-    """Write docs/stack.md: what each layer assumes and gives, by which claims and models, and what is open.
+def write_stack() -> None:
+    """Write build/docs/stack.md: what each layer assumes and gives, by which claims and models, and what is open.
 
     Exits with 1 if a core declares something else than its protocol's manifest.
     """
     root = find_root()
-    if not check_only:
-        require_file(root / stack.PATH, _REMEDY)
+    require_file(root / made(stack.PATH), _REMEDY)
     text, problems = stack.page(root, manifests_of(root))
-    code = written(root, stack.PATH, text, check_only=check_only)
+    write(root, made(stack.PATH), text)
     for problem in problems:
         typer.echo(problem, err=True)
-    raise typer.Exit(ExitCode.DIFFERS if problems else code)
+    raise typer.Exit(ExitCode.DIFFERS if problems else ExitCode.OK)
 
 
 def write_guarantees(*, check_only: CheckOnly = False) -> None:
@@ -117,6 +140,11 @@ def written(root: Path, path: Path, text: str, *, check_only: bool) -> ExitCode:
     if check_only:
         typer.echo(f"{path} is not what would be written now: write it again", err=True)
         return ExitCode.DIFFERS
-    replace(file, text.encode())
-    typer.echo(f"{path} written")
+    write(root, path, text)
     return ExitCode.OK
+
+
+def write(root: Path, path: Path, text: str) -> None:
+    """Write a page, and say so."""
+    replace(root / path, text.encode())
+    typer.echo(f"{path} written")

@@ -41,6 +41,7 @@ COMMANDS: Final = {
     "simulate": "simulate.command",
     "explore": "explore.command",
     "accept": "accept.command",
+    "probe": "probe.command",
     "torture": "torture.command",
     "jgroups": "jgroups.command",
     "report": "report.command",

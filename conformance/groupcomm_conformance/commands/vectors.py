@@ -1,5 +1,6 @@
 """The command `groupcomm vectors`."""
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,10 +13,11 @@ from groupcomm_conformance.models.manifest import UnknownNameError, find_root, l
 from groupcomm_conformance.models.model import Model
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.ports.adapter import PATIENCE
+from groupcomm_conformance.ports.archive import read_archive
 from groupcomm_conformance.ports.doing import follow
 from groupcomm_conformance.ports.errors import VectorError
-from groupcomm_conformance.ports.packing import pack, release, write
-from groupcomm_conformance.ports.release import FORMAT, MANIFEST
+from groupcomm_conformance.ports.packing import CHANGES, RELEASED, pack, release, write
+from groupcomm_conformance.ports.release import FORMAT, MANIFEST, RELEASE
 from groupcomm_conformance.ports.released import VectorSet, read_release
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol
@@ -61,6 +63,14 @@ def command(
     itf: Annotated[
         bool, typer.Option("--itf", help="Write the walks of models as ITF traces, too; scenarios always are.")
     ] = False,
+    since: Annotated[
+        Path | None,
+        typer.Option(
+            "--since",
+            metavar="ARCHIVE",
+            help="With --all: the archive of the last release, for the version of behaviour and the page of changes.",
+        ),
+    ] = None,
     minimal: Annotated[
         bool, typer.Option("--minimal", help="Of a port: a row for each way that a step goes; no proof.")
     ] = False,
@@ -77,7 +87,9 @@ def command(
     if all_of_them:
         if protocol is not None or check or model or itf or adapter is not None:
             raise typer.BadParameter("a release has all of all protocols: only --out goes with it", param_hint="--all")
-        raise typer.Exit(_release(root, out))
+        raise typer.Exit(_release(root, out, since))
+    if since is not None:
+        raise typer.BadParameter("this is for a whole release: --all", param_hint="--since")
     if protocol is None:
         raise typer.BadParameter("name one, or --all", param_hint="PROTOCOL")
     manifest = load(root, protocol)
@@ -126,13 +138,21 @@ def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join([*told, f"{walks:,} walks of {counts['steps']:,} steps"] if walks else told)
 
 
-def _release(root: Path, out: Path) -> ExitCode:
+def _release(root: Path, out: Path, since: Path | None) -> ExitCode:
     """Pack a release."""
+    last = None if since is None else read_archive(since)
     with console.Watch() as watch:
-        name, made = release(root, listener=watch, told=lambda what: typer.echo(f"makes {what}", err=True))
+        name, made = release(root, since=last, listener=watch, told=lambda what: typer.echo(f"makes {what}", err=True))
     file = pack(name, made, out)
-    raw = sum(map(len, made.values()))
-    typer.echo(f"{file}: {FORMAT}, {len(made)} files, {raw / 1e6:.1f} MB, packed {file.stat().st_size / 1e6:.2f} MB")
+    raw, behaviour = sum(map(len, made.values())), json.loads(made[RELEASE])["behaviour"]
+    typer.echo(
+        f"{file}: {FORMAT}, {'behaviour not decided' if behaviour is None else f'behaviour {behaviour}'}, "
+        f"{len(made)} files, {raw / 1e6:.1f} MB, packed {file.stat().st_size / 1e6:.2f} MB"
+    )
+    if behaviour is None:
+        typer.echo(f"rows differ from those of {RELEASED}: name the archive of that release with --since", err=True)
+    elif last is not None and behaviour != last.release.get("behaviour", 1):
+        typer.echo(f"rows have other answers than in {since}: {CHANGES} has which")
     return ExitCode.OK
 
 

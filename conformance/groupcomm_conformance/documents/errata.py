@@ -1,10 +1,11 @@
-"""`docs/errata`: each flaw that a model shows, its shortest counterexample, the repair, what proves it.
+"""The pages of errata: each flaw that a model shows, its shortest counterexample, the repair, what proves it.
 
-An index by protocol and by harm, and a page a protocol. An erratum is a story: prose, the shortest
-counterexample that leads to its harm as a line a step, and at the end why: the claim that is false there,
-and the members for which it is false. `explain` and the report have the counterexample with all its states.
-All of it comes from the manifests and from TLC, and is always the same: counterexamples are those of searches
-with one worker, counts are the recorded ones, which `groupcomm check` holds TLC to.
+An index by protocol and by harm, which begins with `docs/errata/README.md`, and a page a protocol. An erratum
+is a story: prose, the shortest counterexample that leads to its harm as a line a step, and at the end why: the
+claim that is false there, and the members for which it is false. `explain` and the report have the
+counterexample with all its states. All of it comes from the manifests and from TLC, and is always the same:
+counterexamples are those of searches with one worker, counts are the recorded ones, which `groupcomm check`
+holds TLC to.
 """
 
 import re
@@ -26,27 +27,32 @@ from groupcomm_conformance.tla.values import Fn, Value
 from groupcomm_conformance.why.repaired_step import REASONS, Instead
 from groupcomm_conformance.why.why import Why
 
-__all__ = ["FOLDER", "Order", "Shown", "Unproved", "first_sentence", "first_state", "models", "orders", "pages"]
+from .pages import made, opening
 
-FOLDER: Final = Path("docs", "errata")
+__all__ = [
+    "INDEX",
+    "Order",
+    "Shown",
+    "Unproved",
+    "first_sentence",
+    "first_state",
+    "models",
+    "orders",
+    "pages",
+    "unexplained",
+]
+
+INDEX: Final = Path("docs", "errata", "README.md")
 ORDER: Final = Path("spec", "common", "errata.yaml")
 NOTE: Final = "Flaws of the design note, in the order of its story"
 OWN: Final = "Flaws of what is built here: of repairs, and of protocols put together"
 
 _WIDTH: Final = 110
 _LONG: Final = 300
-_WRITTEN: Final = "Written by `groupcomm errata` from `spec/*/errata.yaml`; do not edit it."
-_INDEX: Final = f"""\
-# Errata
-
-Flaws of the design notes' algorithms, and of what is built from them, as counterexamples that TLC finds, each
-with its repair and what proves the repair. {_WRITTEN}
-
-`groupcomm explain FLAW-30` draws a counterexample with all its states; the pages of `make report` step
-through it.
-"""
-_PROTOCOL: Final = f"""\
-{_WRITTEN} [All errata](README.md).
+_NEVER: Final = ("After state ", "The behaviour stays ", "The last step is none ")
+"""How the reason of a violation of liveness begins."""
+_PROTOCOL: Final = """\
+Written by `groupcomm errata` from `spec/*/errata.yaml`. [All errata](README.md).
 
 A counterexample has a line a step: its number, who takes it, the action, in brackets the message that came
 and its sender, and after the arrow what follows (`all: DATA` goes to all, `B: ACK` to B). `*` marks what the
@@ -118,7 +124,16 @@ def orders(root: Path, known: Mapping[str, Iterable[str]]) -> dict[str, Order]:
     return found
 
 
-def pages(shown: Iterable[Shown], order: Mapping[str, Order] = MappingProxyType({})) -> dict[Path, str]:
+def unexplained(shown: Iterable[Shown]) -> Iterator[str]:
+    """Name the flaws of which no words say why the claim is false, or for which values or how for ever."""
+    for each in shown:
+        why = each.why
+        if why and not (why.sentence and (why.cases or why.plain.startswith(_NEVER))):
+            missing = "for what" if why.sentence else "in words what"
+            yield f"{each.erratum.id}: nothing says {missing} {why.claim} is false"
+
+
+def pages(root: Path, shown: Iterable[Shown], order: Mapping[str, Order] = MappingProxyType({})) -> dict[Path, str]:
     """Write the index and the page of each protocol: path to text.
 
     Flaws are in the `order` of their protocol, or else in the manifest's. Unproved where a model does not do
@@ -133,13 +148,14 @@ def pages(shown: Iterable[Shown], order: Mapping[str, Order] = MappingProxyType(
     for each in entries:
         protocols.setdefault(each.manifest.protocol, []).append(each)
     parts = {protocol: _parts(own, order.get(protocol)) for protocol, own in protocols.items()}
-    written = {FOLDER / "README.md": _index(parts)}
+    folder = made(INDEX).parent
+    written = {made(INDEX): opening(root, INDEX, "Errata") + "\n" + _index(parts)}
     for protocol, groups in parts.items():
         lines = [f"# Errata of {protocol}\n\n{_PROTOCOL}"]
         for title, own in groups:
             lines += [*([f"{title}:", ""] if title else []), *_table(own), ""]
         sections = [_section(each) for _, own in groups for each in own]
-        written[FOLDER / f"{protocol}.md"] = "\n".join((*lines, *sections))
+        written[folder / f"{protocol}.md"] = "\n".join((*lines, *sections))
     return written
 
 
@@ -154,7 +170,7 @@ def _parts(entries: Sequence[Shown], order: Order | None) -> list[tuple[str, lis
 
 def _index(protocols: Mapping[str, list[tuple[str, list[Shown]]]]) -> str:
     every = [each for groups in protocols.values() for _, own in groups for each in own]
-    lines = [_INDEX, _counted(every), ""]
+    lines = []
     for protocol, groups in protocols.items():
         lines += [f"## {protocol}", ""]
         for title, own in groups:
@@ -165,6 +181,7 @@ def _index(protocols: Mapping[str, list[tuple[str, list[Shown]]]]) -> str:
         harms.setdefault(each.erratum.harm, []).append(link)
     lines += ["## By harm", "", "| harm | flaws |", "| --- | --- |"]
     lines += [f"| {harm} | {', '.join(links)} |" for harm, links in sorted(harms.items())]
+    lines += ["", "## The repaired step", "", _counted(every)]
     return "\n".join((*lines, ""))
 
 

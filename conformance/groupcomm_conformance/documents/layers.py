@@ -8,21 +8,18 @@ give it may say why, and what is lost.
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 from attrs import field, frozen
 
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.strict_yaml import Node
-from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.models.manifest import LAYERS, Manifest
 from groupcomm_conformance.models.model import NOT_GIVEN, NOTE
 from groupcomm_conformance.models.modules import Modules, read_modules
 
 from .budgets import lost
 
-__all__ = ["FILE", "Layer", "declared", "guarantee", "layers"]
-
-FILE: Final = Path("spec", "common", "layers.yaml")
+__all__ = ["Layer", "declared", "guarantee", "layers"]
 
 
 @frozen
@@ -47,7 +44,7 @@ class Layer:
 def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
     """Read the list. FileError where it says twice what a manifest says, or leaves a protocol out."""
     known = {manifest.protocol: manifest for manifest in manifests}
-    document = strict_yaml.load(root / FILE, str(FILE))
+    document = strict_yaml.load(root / LAYERS, str(LAYERS))
     found: list[Layer] = []
     for name, node in document.entries("a mapping from layers, top first").items():
         manifest = known.get(name)

@@ -1,4 +1,4 @@
-r"""`docs/requirements.md`: the checks of each requirement, found by tags, and gated.
+r"""The page of requirements: the checks of each requirement, found by tags, and gated.
 
 The requirements of a protocol are the rows of the tables in `spec/<protocol>/README.md`, and in
 `requirements.md` beside it, whose first cell is
@@ -39,6 +39,7 @@ from groupcomm_conformance.models.manifest import Manifest
 
 from . import notes
 from .notes import Heading
+from .pages import opening
 
 __all__ = ["PATH", "Requirement", "Table", "counts", "page", "trace"]
 
@@ -52,17 +53,6 @@ _TAGGED: Final = re.compile(r"((?:^[ \t]*\\\*[^\n]*\n)+)^(?:LOCAL +)?(\w+)(?:\([
 _LONG: Final = "requirements.md"
 _REASON: Final = re.compile(r"(reading|absent): +(.+)")
 _RULE: Final = re.compile(r"\|?[\s:|-]+\|?")
-_HEAD: Final = """\
-# Requirements
-
-The requirements of each protocol, where its specification states them, and the checks of each: claims that an
-ablation refutes, ablations, witnesses, tests and scenarios. A model that holds checks nothing and is only
-named. Written by `groupcomm requirements` from the tables in `spec/*/requirements.md` and from the tags in
-specifications, manifests, tests and scenarios; do not edit it.
-
-An ID is a number behind a prefix, which stands for a heading of JGroups' design notes. The last section has
-the headings that no protocol implements.
-"""
 _ABSENT: Final = "## Headings that no protocol implements"
 
 
@@ -145,9 +135,9 @@ def counts(table: Table) -> str:
     )
 
 
-def page(table: Table) -> str:
+def page(root: Path, table: Table) -> str:
     """Write the page."""
-    lines = [_HEAD, f"{counts(table)}.", "", *notes.implemented(table.headings), ""]
+    lines = [opening(root, PATH, "Requirements"), f"{counts(table)}.", "", *notes.implemented(table.headings), ""]
     for protocol, requirements in table.protocols.items():
         lines += [f"## {protocol}", "", "| ID | requirement | specified in | checked by |", "| --- | --- | --- | --- |"]
         for row in requirements:

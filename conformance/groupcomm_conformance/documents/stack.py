@@ -1,4 +1,4 @@
-"""`docs/stack.md`: what each layer assumes and gives, by which claims it is shown, and what is open.
+"""The page of the stack: what each layer assumes and gives, by which claims it is shown, and what is open.
 
 Guarantees are modules of `spec/common`, and their conjuncts have names. A protocol's manifest names the
 claims that show each conjunct that it gives. For each conjunct that it assumes, it names the models without
@@ -20,21 +20,11 @@ from groupcomm_conformance.protocols.constants import module_of
 
 from .budgets import budgets, lost
 from .layers import Layer, above, declared, guarantee, layers
+from .pages import opening
 
 __all__ = ["PATH", "page"]
 
 PATH: Final = Path("docs", "stack.md")
-
-_HEAD: Final = """\
-# The stack
-
-A stack is proved link by link. The guarantee of a layer is a module of `spec/common`, with state, an initial
-predicate, a next-state relation and named conjuncts. The layer above takes the module's steps as its
-environment, and the layer below is shown to refine it. So the upper layer assumes exactly the text that the
-lower layer gives. Written by `groupcomm stack` from the manifests' `assumes` and `gives`, from
-`spec/common/layers.yaml` and the modules' comments; do not edit it.
-"""
-
 
 _TIMERS: Final = """\
 A timer that is set where it is set already begins anew: set again at each message it never fires under
@@ -47,7 +37,7 @@ def page(root: Path, manifests: Iterable[Manifest]) -> tuple[str, list[str]]:
     """Write the page; and list what the cores say otherwise. FileError where a declaration is wrong."""
     manifests = [*manifests]
     stack = layers(root, manifests)
-    parts = [_HEAD, *_overview(stack), ""]
+    parts = [opening(root, PATH, "The stack"), *_overview(stack), ""]
     for layer in stack:
         if layer.manifest is not None:
             parts += _layer(root, stack, layer, layer.manifest)

@@ -27,6 +27,7 @@ algorithm of a note that no core implements: no model of it is marked `conform` 
 described in `model.Model`, `model.Erratum` and `model.Manifest`.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from os.path import lexists
 from pathlib import Path
@@ -36,6 +37,7 @@ from attrs import evolve
 
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.project import find_root
+from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.files.strict_yaml import Node
 from groupcomm_conformance.tla.cfg import GREATEST, LEAST, Cfg
 
@@ -61,6 +63,7 @@ from .modules import scope
 from .source import MANIFEST, RECORDED, Source
 
 __all__ = [
+    "LAYERS",
     "MANIFEST",
     "TIERS",
     "Constant",
@@ -87,13 +90,18 @@ _VIOLATED: Final = r"[A-Za-z][A-Za-z0-9_]*(/[1-9][0-9]{0,2})?"
 _COUNTED: Final = ("distinct", "transitions", "depth")
 _SHOWN: Final = ("trace", "violates")
 _ONE: Final = ("specification", "init", "next", "view")
+LAYERS: Final = Path("spec", "common", "layers.yaml")
+
 _MANY: Final = ("invariants", "properties", "constraints", "action_constraints", "symmetry")
 
 
 def protocols(root: Path) -> tuple[str, ...]:
-    """Name the protocols: the folders of `spec` with a manifest, sorted."""
+    """Name the protocols, the folders of `spec` with a manifest: layers from the top of the stack, then all others."""
     # Also a link to nothing: then a manifest is missing, and the protocol exists.
-    return tuple(sorted(folder.name for folder in (root / "spec").iterdir() if lexists(folder / MANIFEST)))
+    names = sorted(folder.name for folder in (root / "spec").iterdir() if lexists(folder / MANIFEST))
+    listed = root / LAYERS
+    stack = re.findall(r"^(\w+):", read_text(listed, str(LAYERS)), re.MULTILINE) if lexists(listed) else []
+    return tuple(sorted(names, key=lambda name: (stack.index(name) if name in stack else len(stack), name)))
 
 
 def cores(root: Path) -> tuple[str, ...]:

@@ -6,11 +6,12 @@ Both are written beside their place and put there when they are whole.
 import hashlib
 import io
 import json
+import re
 import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -20,15 +21,23 @@ import zstandard
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.models.manifest import Manifest, Model, cores, load
 
+from .archive import Archive
+from .behaviour import changes, section, shapes
 from .errors import VectorError
-from .release import FORMAT, MANIFEST, RELEASE, Made, protocol_files
+from .pages import linked
+from .release import FORMAT, MANIFEST, RELEASE, SCHEMA, Made, protocol_files
 
-__all__ = ["pack", "release", "write"]
+__all__ = ["CHANGES", "RELEASED", "pack", "release", "write"]
 
 _LEVEL: Final = 12
 _WINDOW: Final = 27
-_DOCS: Final = {"PORTING.md": "docs/porting.md", "VECTORS.md": "docs/vectors.md"}
-_SCHEMAS: Final = ("adapter.schema.json", "itf.schema.json")
+CHANGES: Final = "docs/changes-for-ports.md"
+RELEASED: Final = "conformance/released.json"
+"""The list of the last release, `release.json` of its archive; there is none before the first."""
+
+_DOCS: Final = {"PORTING.md": "docs/porting.md", "VECTORS.md": "docs/vectors.md", "CHANGES.md": CHANGES}
+_PROGRAMS: Final = ("adapter.schema.json", "itf.schema.json", "row.py")
+"""Files of this folder: the schemas, and the program that prints a row."""
 
 
 def write(
@@ -64,11 +73,15 @@ def write(
 def release(
     root: Path,
     *,
+    since: Archive | None = None,
     listener: Any = None,  # noqa: ANN401 - a checking.Listener
     told: Callable[[str], object] = lambda _: None,
     names: Sequence[str] = (),
 ) -> tuple[str, Made]:
-    """Give the name of the archive's folder and its files."""
+    """Give the name of the archive's folder and its files.
+
+    `since` is the archive of the last release, for the version of behaviour. VectorError where it is another one.
+    """
     name = f"groupcomm-vectors-{version('groupcomm')}"
     made: Made = {}
     of: dict[str, Any] = {}
@@ -81,13 +94,69 @@ def release(
             told=lambda model, each=each: told(f"{each} {model}"),  # type: ignore[misc]
         )
         made |= {f"{each}/{path}": data for path, data in files.items()}
-        of[each] = {"sha256": hashlib.sha256(files[MANIFEST]).hexdigest(), "files": len(files)}
+        models = json.loads(files[MANIFEST])["models"]
+        of[each] = {
+            "sha256": hashlib.sha256(files[MANIFEST]).hexdigest(),
+            "files": len(files),
+            "rows": {model["model"]: model["rows"] for model in models if model["counts"]["rows"]},
+        }
+    made |= {each: Path(__file__).with_name(each).read_bytes() for each in _PROGRAMS}
+    number, changed = _behaviour(root, of, made, since)
+    if changed:
+        replace(root / CHANGES, _with_section((root / CHANGES).read_text(encoding="utf-8"), changed).encode())
+    there = {**{Path(source).name: path for path, source in _DOCS.items()}, **{each: each for each in _PROGRAMS}}
     for path, source in _DOCS.items():
-        made[path] = (root / source).read_bytes()
-    made |= {each: Path(__file__).with_name(each).read_bytes() for each in _SCHEMAS}
-    head = {"format": FORMAT, "groupcomm": version("groupcomm"), "commit": _commit(root), "protocols": of}
+        made[path] = linked((root / source).read_text(encoding="utf-8"), there).encode()
+    head = {
+        "format": FORMAT,
+        "behaviour": number,
+        "groupcomm": version("groupcomm"),
+        "commit": _commit(root),
+        "protocols": of,
+    }
     made[RELEASE] = (json.dumps(head, indent=1) + "\n").encode("ascii")
     return name, made
+
+
+def _behaviour(root: Path, of: Mapping[str, Any], made: Made, since: Archive | None) -> tuple[int | None, str]:
+    """Give the version of behaviour, None where that is not decided, and the section that says what has changed."""
+    file = root / RELEASED
+    last: Mapping[str, Any] = json.loads(file.read_text(encoding="ascii")) if file.is_file() else {}
+    if since is not None and last and since.release != last:
+        raise VectorError(str(since.path), 1, f"the archive of the release {last['groupcomm']}, as {RELEASED} has it")
+    if since is not None:
+        last = since.release
+    before = last.get("behaviour", 1)
+    if all(_has(of.get(name, {}), each) for name, each in last.get("protocols", {}).items()):
+        return before, ""
+    if since is None:
+        return None, ""
+    found = {
+        name: changes(since.models(name), {model: json.loads(made[f"{name}/{model}.json"]) for model in each["rows"]})
+        for name, each in of.items()
+        if name in last["protocols"]
+    }
+    gone = {name: ["It is not in the archive any more."] for name in last["protocols"] if name not in of}
+    if not gone and not any(found.values()):
+        return before, ""
+    types = {
+        name: [*shapes(since.json(f"{name}/{SCHEMA}"), json.loads(made[f"{name}/{SCHEMA}"]))]
+        for name, each in found.items()
+        if each
+    }
+    return before + 1, section(before + 1, version("groupcomm"), found, {**types, **gone})
+
+
+def _has(now: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
+    """True if a protocol has all rows of the last release by their digests, which the first archives lack."""
+    return "rows" in last and last["rows"].items() <= now.get("rows", {}).items()
+
+
+def _with_section(page: str, text: str) -> str:
+    """Put a section before the others of the page, in the place of one that has its version."""
+    head, *sections = re.split(r"^(?=## )", page, flags=re.MULTILINE)
+    title = text.partition(" (")[0] + " ("
+    return "".join((head, text, "\n", *(each for each in sections if not each.startswith(title))))
 
 
 def _commit(root: Path) -> str:

@@ -36,19 +36,22 @@ from groupcomm_conformance.walks.follow import LOCAL
 from groupcomm_conformance.walks.graph import ACT
 from groupcomm_conformance.walks.quotient import quotient
 
+from .behaviour import digest
 from .itf import Traces
 from .judging import Judge
 from .killing import kept as rows_kept
 from .minimal import chosen
+from .pages import flaws, linked, specification, values
 from .plain import compact, loose, schema
 from .prelude import Preludes
 from .walking import Begun, Step, Walk, started, steps_of
 from .words import transitions
 
-__all__ = ["FORMAT", "ITF", "MANIFEST", "MINIMAL", "RELEASE", "SCENARIOS", "Made", "protocol_files"]
+__all__ = ["FORMAT", "ITF", "MANIFEST", "MINIMAL", "RELEASE", "SCENARIOS", "SCHEMA", "Made", "protocol_files"]
 
 FORMAT: Final = "groupcomm vectors 3"
 MANIFEST: Final = "manifest.json"
+SCHEMA: Final = "schema.json"
 RELEASE: Final = "release.json"
 SCENARIOS: Final = "scenarios.json"
 MINIMAL: Final = "minimal.json"
@@ -314,7 +317,7 @@ def protocol_files(
 
     if models is None:
         models = [each for each in manifest.models if (each.conform or each.walk) and each.tier != "deep"]
-    made: Made = {"schema.json": (json.dumps(schema(protocol), indent=1) + "\n").encode("ascii")}
+    made: Made = {SCHEMA: (json.dumps(schema(protocol), indent=1) + "\n").encode("ascii")}
     of_models: list[dict[str, Any]] = []
     for model in models:
         cfg = manifest.cfg(model)
@@ -336,15 +339,26 @@ def protocol_files(
                 "constants": _constants(cfg.constants, sources.bare),
                 "configuration": [*protocol.parameters.values()],
                 "counts": _head(text)["counts"],
+                "rows": kept(
+                    f"{model.name} rows",
+                    lambda text=text: digest(json.loads(text)).encode(),  # type: ignore[misc]
+                    hashlib.sha256(text).hexdigest(),
+                ).decode(),
             }
         )
     tables = {each["model"]: made[each["path"]] for each in of_models if each["counts"]["rows"]}
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in tables.items()}
-    types = json.loads(made["schema.json"])
+    types = json.loads(made[SCHEMA])
     made["transitions.md"] = kept(
         "transitions.md", lambda: transitions(manifest, types, tables).encode(), sources.texts, digests
     )
     few = rows_kept(root, manifest.protocol)
+    made |= specification(manifest, sources)
+    made["values.md"] = values(manifest, sources, types).encode()
+    made["flaws.md"] = flaws(manifest).encode()
+    for name in ("README.md", "requirements.md"):
+        if (manifest.folder / name).is_file():
+            made[name] = linked((manifest.folder / name).read_text(encoding="utf-8"), {name: name}).encode()
     made[MINIMAL] = kept(MINIMAL, lambda: _minimal(tables, few), digests, sorted(few))
     of_scenarios: list[dict[str, Any]] = []
     if scenarios and scenarios_of(root, manifest.protocol):
@@ -366,6 +380,7 @@ def protocol_files(
             path: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             for path, data in sorted(made.items())
         },
+        "guards": {name: loose(value) for name, value in sorted(protocol.guards.items())},
         "models": of_models,
         "scenarios": of_scenarios,
     }

@@ -3,18 +3,24 @@
 `Step` looks at names, counters and payloads only to compare and to count. So a row with others in their
 places, on both sides, is a row again. A port that takes the first letter of a name, or 0 for nothing, passes
 the tables of the models and fails these.
+
+Numbers that count from 0 are higher in a state alone: no walk counts beyond 32 bits. A row in which something
+is counted anew is no row then. The core says which: its answers are those of the specification by the tables.
 """
 
 import re
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
+from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Record, Sequence, Shape, Subset, shape_of
+from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.protocols.codec import NOTHING
 from groupcomm_conformance.protocols.derive import Protocol
+from groupcomm_conformance.steps.rows import Rows
 from groupcomm_conformance.steps.table import HANDLED, Result, StepTable
 from groupcomm_conformance.tla.values import Fn, Value, function
 
@@ -34,9 +40,10 @@ _MIXED: Final = {**_RISING, "A": "m2", "B": "m1", "C": "M1", "D": "m", "Z": "m12
 
 @frozen
 class Way:
-    """A way to replace values: names, the counters of views, payloads, or seqnos; as they are by default.
+    """A way to replace values: names, counters of views, payloads, or fields with numbers; by default none.
 
-    `without`: the protocols whose `Step` looks at such a value for more than equality and order.
+    `without`: the protocols whose `Step` looks at such a value for more than equality and order. `only`: the
+    protocol that has these fields, which `fields` names by their records. They become more by `more`.
     """
 
     name: str
@@ -44,12 +51,14 @@ class Way:
     names: Mapping[str, str] | None = None
     counter: int = 0
     payload: int = 0
-    seqno: int = 0
     without: frozenset[str] = frozenset()
+    only: str = ""
+    fields: Mapping[str, frozenset[str]] = field(factory=dict, hash=False)
+    more: int = 0
 
     def suits(self, protocol: str) -> bool:
         """True if rows of a protocol are rows with the other values, too: those that `borne` gives."""
-        return protocol not in self.without and (not self.seqno or protocol == _WINDOWS)
+        return protocol not in self.without and self.only in ("", protocol)
 
 
 _BY_NAME: Final = frozenset({"file_ping", "heartbeat", "merge", "merge_gms"})
@@ -64,35 +73,73 @@ _COUNTERS_ALONE: Final = frozenset({"state_transfer"})
 _FOUNDS: Final = "JoinRequested"
 """With this event a member may found a group. Its view has the counter 1, whatever the other counters are."""
 
+_BEYOND: Final = 2**32 + 2**31 - 2
+"""That many more, as two numbers of 32 bits that wrap stand in another order then."""
+
+_REQUESTS: Final = "DigestGiven.request GetDigest.request State.asked"
+_JOINS: Final = "JoinRefused.life JoinReq.life JoinRequested.life LeaveReq.life LeaveRsp.life Request.life"
+_LIVES: Final = f"Decision.lives {_JOINS} State.life"
+_MERGES: Final = "MergeId.number MergeTimeout.number SetTimer.name State.begun"
+
+_NUMBERS: Final = {
+    "nakack": {
+        "seqnos": "Data.seqno DigestGiven.digest DigestSet.digest Highest.digest Purge.digest Range.first Range.last "
+        "Source.upto State.starts Store.purged Window.base Window.delivered Window.low Window.pending Window.purged "
+        "WindowsAdded.digest"
+    },
+    "unicast": {
+        "seqnos": "Ack.seqno Data.seqno ReceiveSide.ahead ReceiveSide.delivered SendSide.kept SendSide.next",
+        "connections": "Connection.number RetransmitTimeout.number SetTimer.name State.opened",
+        "incarnations": "Ack.incarnation Connection.incarnation Data.receiver IncarnationBegins.incarnation "
+        "SendFirstSeqno.incarnation State.incarnation State.known",
+    },
+    "stable": {
+        "seqnos": "DigestEntry.delivered DigestEntry.low DigestEntry.received Purge.digest Stability.digest "
+        "Stable.digest State.minimum State.vote"
+    },
+    "sequencer": {"seqnos": "Entry.seqno Mark.seqno State.seqno Tag.seqno"},
+    "flush": {
+        "rounds": "FlushCompleted.round Reconcile.round Run.round StartFlush.round State.later State.round",
+        "seqnos": "Data.seqno Fetch.upto FlushCompleted.digest HoldBack.limit Reconcile.target Run.reports "
+        "State.delivered State.limit State.sent",
+    },
+    "gms": {"requests": _REQUESTS, "lives": _LIVES},
+    "merge": {"merges": _MERGES, "lives": "Decision.lives MergeId.life Merged.lives"},
+    "merge_gms": {"requests": _REQUESTS, "merges": _MERGES, "lives": f"{_LIVES} MergeId.life Merged.lives"},
+    "heartbeat": {
+        "beats": "Heard.number Heartbeat.number State.beats State.since",
+        "silences": "Heard.gap Heard.missed",
+    },
+    "state_transfer": {
+        "attempts": "Ask.attempt Cannot.attempt Credit.attempt Gift.attempt MarkState.attempt Part.attempt "
+        "PartFailed.attempt PartRead.attempt ReadPart.attempt State.attempt",
+        "seqnos": "App.number Gift.seen Given.seen Held.number OwnIsInState.number Part.seen State.seen State.sent",
+        "parts": "Credit.number Gift.credit Gift.number Part.number PartRead.number PutPart.number ReadPart.number "
+        "State.parts",
+        "views": "Standing.formed State.formed State.formed_before",
+    },
+}
+"""Fields whose numbers `Step` compares with one another alone. A timer's name ends in such a number."""
+
+
+def _fields(told: str) -> dict[str, frozenset[str]]:
+    pairs = [each.split(".") for each in told.split()]
+    return {record: frozenset(name for of, name in pairs if of == record) for record, _ in pairs}
+
+
 WAYS: Final = (
     Way("names", "names of several letters, in the same order", names=_RISING),
     Way("mixed_names", "names of several letters, in another order", names=_MIXED, without=_BY_NAME),
     Way("counter_down", "counters of views that begin with 0", counter=-1, without=_FIRST | _COUNTERS_ALONE),
     Way("code_points", "names in an order that UTF-16 does not have", names=_BY_CODE_POINTS),
-    # That many more, as two numbers of 32 bits that wrap stand in another order then.
-    Way("counter_up", "counters of views beyond 32 bits", counter=2**32 + 2**31 - 2, without=_COUNTERS_ALONE),
+    Way("counter_up", "counters of views beyond 32 bits", counter=_BEYOND, without=_COUNTERS_ALONE),
     Way("payload_down", "payloads that begin with 0", payload=-1),
-    Way("seqnos_up", "seqnos beyond 32 bits", seqno=2**32 + 2**31 - 2),
+    *(
+        Way(f"{name}_up", f"{name} beyond 32 bits", only=protocol, fields=_fields(told), more=_BEYOND)
+        for protocol, groups in _NUMBERS.items()
+        for name, told in groups.items()
+    ),
 )
-
-_WINDOWS: Final = "nakack"
-"""A window may begin anywhere. The numbers of other protocols begin with a connection, a view or a round."""
-
-_SEQNOS: Final = {
-    "Data": {"seqno": 0},
-    "DigestEntry": {"low": -1, "delivered": -1, "received": -1},
-    "DigestGiven": {"digest": -1},
-    "DigestSet": {"digest": -1},
-    "Highest": {"digest": -1},
-    "Purge": {"digest": -1},
-    "Range": {"first": 0, "last": 0},
-    "Source": {"upto": -1},
-    "State": {"starts": -1},
-    "Store": {"purged": -1},
-    "Window": {"low": -1, "base": -1, "purged": -1, "delivered": -1, "pending": 0},
-    "WindowsAdded": {"digest": -1},
-}
-"""The fields that hold seqnos, and the least seqno of each. A number below is malformed, and stays."""
 
 
 def renamed(protocol: Protocol, table: StepTable, way: Way) -> StepTable:
@@ -127,30 +174,35 @@ def renamed(protocol: Protocol, table: StepTable, way: Way) -> StepTable:
     )
 
 
-def borne(table: StepTable, way: Way) -> list[int] | None:
-    """Give the places of the rows that are rows with the other values, too, from 0; None: all are.
-
-    The window of a new member without a given start begins at the first seqno, whatever the others are.
-    """
-    if not way.seqno:
+def borne(rows: Rows, table: StepTable, way: Way) -> list[int] | None:
+    """Give the places of the rows of a renamed table that are rows, too, and others than in `table`; None: all are."""
+    if not way.fields:
         return None
-    width = len(table.events)
+    other, width = rows.table, len(table.events)
+    changed = [
+        each.effects != old.effects or each.changes != old.changes
+        for each, old in zip(other.results, table.results, strict=True)
+    ]
+    events = [each != old for each, old in zip(other.events, table.events, strict=True)]
+    states = [each != old for each, old in zip(other.states, table.states, strict=True)]
     return [
         place
-        for place in range(len(table))
-        if not _begins_anew(table.states[place // width], table.events[place % width])
+        for place, cell in enumerate(table.cells)
+        if (states[place // width] or events[place % width] or (cell >= HANDLED and changed[cell - HANDLED]))
+        and _is_row(rows, place)
     ]
 
 
-def _begins_anew(state: Fn, event: Fn) -> bool:
-    view = event.get("view")
-    known = {*_keys(state["windows"]), *_keys(state["starts"])}
-    return isinstance(view, Fn) and not known.issuperset(_sequence(view["members"]))
-
-
-def _keys(value: Value) -> Iterable[Value]:
-    """The domain of a function; TLC writes one without as a sequence."""
-    return value if isinstance(value, Fn) else range(1, len(_sequence(value)) + 1)
+def _is_row(rows: Rows, place: int) -> bool:
+    at, number = divmod(place, len(rows.events))
+    state, cell = rows.states[at], rows.table.cells[place]
+    try:
+        after, effects = rows.protocol.core.step(rows.config, state, rows.events[number])
+    except ProtocolError as error:
+        return OUTCOMES[min(cell, HANDLED)] == (
+            "local_error" if isinstance(error, LocalProtocolError) else "remote_error"
+        )
+    return rows.handled(at, cell, after, effects) if cell >= HANDLED else cell == 0 and after is state and not effects
 
 
 def _record(value: Value) -> Fn:
@@ -218,21 +270,31 @@ class _Change:
 
     def part(self, record: Record, name: str, value: Value) -> Value:
         """Give the other value of a field of a record."""
-        least = _SEQNOS.get(record.cls.__name__, {}).get(name) if self._way.seqno else None
         shape = record.fields[name]
-        return self.of(value, shape) if least is None else self._moved(value, shape, least)
+        moved = name in self._way.fields.get(record.cls.__name__, ())
+        return self._moved(value, shape) if moved else self.of(value, shape)
 
-    def _moved(self, value: Value, shape: Shape, least: int) -> Value:
-        """Give seqnos that are higher: a number, the numbers of members, or the numbers of messages."""
+    def _moved(self, value: Value, shape: Shape) -> Value:
+        """Give higher numbers: one, those of members, the keys of messages, or the first of each of a sequence."""
         match shape:
             case Function(_, key, item):
                 pairs = value.items() if isinstance(value, Fn) else enumerate(_sequence(value), 1)
                 if key == _NUMBER:
-                    return function((self._moved(at, key, least), self.of(each, item)) for at, each in pairs)
-                return function((name, self._moved(each, item, least)) for name, each in pairs)
+                    return function((self._moved(at, key), self.of(each, item)) for at, each in pairs)
+                return function((self.of(name, key), self._moved(each, item)) for name, each in pairs)
+            case Sequence(item):
+                return tuple(self._moved(each, item) for each in _sequence(value))
+            case Fixed(items):
+                return tuple(self._moved(each, item) for each, item in zip(_sequence(value), items, strict=True))
+            case Choice(options) if value != NOTHING:
+                return self._moved(value, next(each for each in options if isinstance(each, Atom | Function)))
             case Atom() if type(value) is int:
-                return value + self._way.seqno if value >= least else value
+                return value + self._way.more
+            case Atom() if isinstance(value, str):
+                return _TIMER.sub(lambda found: f"/{int(found[1]) + self._way.more}", value)
         return self.of(value, shape)
 
 
 _NUMBER: Final = Atom(int)
+_TIMER: Final = re.compile(r"/([0-9]+)$")
+"""The number in the name of a timer."""

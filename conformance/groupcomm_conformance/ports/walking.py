@@ -31,7 +31,10 @@ from .port import Port
 from .prelude import Preludes
 from .skipping import Skips
 
-__all__ = ["Begun", "Step", "Walk", "random_walk", "started", "steps_of", "walked"]
+__all__ = ["SCALES", "Begun", "Step", "Walk", "random_walk", "scaled", "started", "steps_of", "walked"]
+
+SCALES: Final = (1, 5, 2**33)
+"""What random walks have times the constants of a member: so what is more than another stays more."""
 
 _NO_PRELUDE: Final = "the adapter cannot step, and no short way leads from start to where the walk begins"
 _SEED: Final = 20_240_229
@@ -87,6 +90,12 @@ class _Due:
     what: "Step | _Prelude | Value | None"
     text: str
     stateful: bool = False
+
+
+def scaled(protocol: Protocol, constants: Mapping[str, Value], by: int) -> dict[str, Value]:
+    """Give the constants with other numbers for those that configure a member."""
+    own = {*protocol.parameters.values()}
+    return {name: value * by if name in own and type(value) is int else value for name, value in constants.items()}
 
 
 def random_walk(protocol: Protocol, config: object, seed: int) -> Walk:

@@ -1,12 +1,12 @@
-"""The transition table of a protocol in words: for a reader who does not read TLA+.
+"""The transition table of a protocol in words, with the conditions.
 
-The words have the comment above the operator of an event, and every way that its rows go: how they end, which
+The words have the comment above the operator of an event, its text, and every way that its rows go: how they end, which
 fields change, which effects come in which order, and a row of each.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from attrs import frozen
@@ -24,17 +24,19 @@ _Ways: TypeAlias = Mapping[str, Mapping[tuple[str, str, str], list[Any]]]
 
 _HEAD: Final = """\
 From the tables of local steps. Each line is a way that rows go, with their number and the first of them
-(`groupcomm conform --model MODEL --row N` shows it). When a way is taken is said above the lines, and in
-full by the operator. A step that is not handled changes nothing and has no effects."""
+(`python3 row.py PROTOCOL/MODEL.json N` shows it). When a way is taken is said above the lines, and in full by
+the operator, whose text is in spec/ with all that it names. A step that is not handled changes nothing and has no
+effects."""
 
 
 @frozen
 class Arm:
-    """The operator by which `Step` handles an event, its place (`Flush.tla:312`), and its comment."""
+    """The operator by which `Step` handles an event: its place (`Flush.tla:312`), its comment, and its text."""
 
     operator: str
     place: str
     sentence: str
+    text: str = ""
 
 
 def arms(manifest: Manifest) -> dict[str, Arm]:
@@ -45,8 +47,15 @@ def arms(manifest: Manifest) -> dict[str, Arm]:
     for event, operator in _ARM.findall(step[1]) if step else ():
         where, said = modules.definition(operator), modules.sentence(operator)
         if where is not None:
-            found[event] = Arm(operator, f"{where[0]}.tla:{where[2]}", said[0] if said else "")
+            text = _written(modules.texts[where[0]].splitlines(), where[2] - 1)
+            found[event] = Arm(operator, f"{where[0]}.tla:{where[2]}", said[0] if said else "", text)
     return found
+
+
+def _written(lines: Sequence[str], at: int) -> str:
+    """Give an operator as it is written, from its line to the empty line or the comment at the margin after it."""
+    end = next((n for n in range(at + 1, len(lines)) if not lines[n].strip() or lines[n][0] != " "), len(lines))
+    return "\n".join(lines[at:end])
 
 
 def transitions(manifest: Manifest, schema: Mapping[str, Any], files: Mapping[str, bytes]) -> str:
@@ -70,6 +79,7 @@ def _lines(manifest: Manifest, schema: Mapping[str, Any], ways: _Ways) -> Iterat
         if event in places:
             arm = places[event]
             yield f"`{arm.operator}`, {arm.place}. {arm.sentence}".rstrip() + "\n"
+            yield f"```tla\n{arm.text}\n```\n"
         yield "| ends | fields that change | effects, in this order | rows | first |"
         yield "| --- | --- | --- | --- | --- |"
         for (outcome, changes, effects), (count, first) in sorted(found.items()):

@@ -20,6 +20,11 @@ type Suspected struct {
 	Suspect string
 }
 
+type SilenceReported struct {
+	_    wire.Tag `wire:"SilenceReported"`
+	Peer string
+}
+
 type Suspend struct {
 	_     wire.Tag `wire:"Suspend"`
 	Asker string

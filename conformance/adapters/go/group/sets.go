@@ -1,5 +1,7 @@
 package group
 
+import "sort"
+
 // Set is a small set: a list without a repetition, whose order means nothing. No operation changes it.
 type Set[T comparable] []T
 
@@ -40,6 +42,13 @@ func (s Set[T]) And(t Set[T]) Set[T]   { return s.Where(t.Has) }
 func (s Set[T]) Within(t Set[T]) bool  { return len(s.Minus(t)) == 0 }
 func (s Set[T]) Equal(t Set[T]) bool   { return len(s) == len(t) && s.Within(t) }
 func (s Set[T]) Or(t Set[T]) Set[T]    { return Join(s, t.Minus(s)) }
+
+// Sorted has a set of addresses in their order, which is that of their bytes.
+func Sorted(set Set[string]) []string {
+	list := Join([]string(set))
+	sort.Strings(list)
+	return list
+}
 
 // Keys is the domain of a function.
 func Keys[V any](function map[string]V) Set[string] {

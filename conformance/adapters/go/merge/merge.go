@@ -2,7 +2,6 @@ package merge
 
 import (
 	"fmt"
-	"sort"
 
 	"groupcomm.example/port/group"
 )
@@ -54,16 +53,9 @@ func (s State) promisedTo() Set {
 	return to.Minus(s.Decision.Set())
 }
 
-// In the order of addresses, which is that of their bytes.
-func sorted(set Set) []string {
-	list := group.Join([]string(set))
-	sort.Strings(list)
-	return list
-}
-
 func forEach(set Set, event func(m string) any) group.Effects {
 	var effects group.Effects
-	for _, m := range sorted(set) {
+	for _, m := range group.Sorted(set) {
 		effects = append(effects, group.PassDown{Event: event(m)})
 	}
 	return effects
@@ -81,7 +73,9 @@ func disowned(set Set) group.Effects {
 	return forEach(set, func(m string) any { return group.Suspected{Suspect: m} })
 }
 
-func sendEach(set Set, message any) group.Effects { return group.SendAll(sorted(set), set, message) }
+func sendEach(set Set, message any) group.Effects {
+	return group.SendAll(group.Sorted(set), set, message)
+}
 
 func timerOf(number int64) string { return fmt.Sprintf("merge/%d", number) }
 
@@ -164,7 +158,7 @@ func discoverTimeout(c Config, s State, e DiscoverTimeout) Result {
 		return group.Ignored(s)
 	case !group.Is(e.Digest, s.Decision.Set()):
 		return group.LocalError(s)
-	case !s.coordinates() || s.Merging() || len(others) == 0 || sorted(others)[0] < s.Member:
+	case !s.coordinates() || s.Merging() || len(others) == 0 || group.Sorted(others)[0] < s.Member:
 		return group.Handled(s, group.Effects{c.DiscoverAgain()})
 	}
 	s.Begun++
@@ -231,7 +225,7 @@ func mergeReqReceived(c Config, s State, e MergeReqReceived) Result {
 // chosen before it.
 func (s State) chosen() Set {
 	chosen, accepted := Set{s.Member}, group.Keys(s.Responses)
-	for _, next := range sorted(accepted.Without(s.Member)) {
+	for _, next := range group.Sorted(accepted.Without(s.Member)) {
 		d := s.Responses[next].Decision
 		listsAnother := len(d.Set().And(accepted.Without(next))) > 0
 		clashes := group.Any(chosen, func(c string) bool { return !mayMerge(s.Responses[c].Decision, d) })
@@ -269,7 +263,7 @@ func (s State) mergedView(chosen Set) Merged {
 		}
 	}
 	merged.Id.Counter++
-	merged.Members = sorted(members)
+	merged.Members = group.Sorted(members)
 	merged.Lives = group.LatestLives(greatest(lives), members)
 	merged.Digest = greatest(digests)
 	return merged

@@ -95,10 +95,6 @@ type (
 		Sender  string
 		Message SendFirstSeqno
 	}
-	SilenceReported struct {
-		_    wire.Tag `wire:"SilenceReported"`
-		Peer string
-	}
 	IncarnationBegins struct {
 		_           wire.Tag `wire:"IncarnationBegins"`
 		Incarnation int64
@@ -107,7 +103,7 @@ type (
 
 func init() {
 	wire.Union[Event](group.UnicastRequested{}, RetransmitTimeout{}, DataReceived{}, AckReceived{}, SendFirstSeqnoReceived{},
-		group.ViewInstalled{}, SilenceReported{}, IncarnationBegins{})
+		group.ViewInstalled{}, group.SilenceReported{}, IncarnationBegins{})
 }
 
 // unknown is the incarnation of a peer that was not heard of.
@@ -168,7 +164,7 @@ func Step(c Config, s State, event Event) Result {
 		return sendFirstSeqnoReceived(c, s, e)
 	case group.ViewInstalled:
 		return viewInstalled(s, e)
-	case SilenceReported:
+	case group.SilenceReported:
 		return silenceReported(s, e)
 	case IncarnationBegins:
 		return incarnationBegins(s, e)
@@ -383,7 +379,7 @@ func viewInstalled(s State, e group.ViewInstalled) Result {
 }
 
 // silenceReported: no later view excludes a peer that the view is without.
-func silenceReported(s State, e SilenceReported) Result {
+func silenceReported(s State, e group.SilenceReported) Result {
 	_, sends := s.Sends[e.Peer]
 	if !sends || len(s.Members) == 0 || s.Members.Has(e.Peer) {
 		return group.Ignored(s)
