@@ -22,7 +22,7 @@ RIVALS := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed strangers lives torture \
-  nightly-jobs nightly-simulate nightly-prove test test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
+  nightly-jobs nightly-simulate nightly-prove test test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report site prove mutants errata release pipeline bench \
   bench-runtime audit locks clean need-python need-maven need-java need-go
 
 help: ## list the targets
@@ -99,8 +99,8 @@ test-documented: need-java $(STAMP) ## run the commands that README and the tuto
 test-installed: need-java $(STAMP) ## install the wheels into fresh environments, and check a protocol of a stranger there
 	@$(BIN)/python -m pytest -m installed tests/test_installed.py $(ARGS)
 
-test-itf: need-java $(STAMP) ## have Rust's and Quint's readers read our traces (needs cargo and npm)
-	@$(BIN)/python -m pytest -m itf tests/test_itf.py $(ARGS)
+test-itf: need-java $(STAMP) ## have Rust's and Quint's readers read our traces, and compile a port in TypeScript (needs cargo and npm)
+	@$(BIN)/python -m pytest -m itf tests/test_itf.py tests/test_skeleton.py $(ARGS)
 
 test-pipeline: need-java $(SPARK) ## run the tests of campaigns and of the pipeline, on Spark
 	@$(BIN)/python -m pytest -m pipeline tests/pipeline $(ARGS)
@@ -121,6 +121,9 @@ lint: $(SPARK) ## ruff (rules and format) and mypy --strict
 report: need-java $(STAMP) ## write build/report: pages to read, and JUnit XML
 	@$(BIN)/groupcomm report $(ARGS)
 
+site: need-java $(STAMP) ## write build/site: all documents with search, and a page a protocol (minutes after `make check`)
+	@$(BIN)/groupcomm site $(ARGS)
+
 prove: need-java $(SOLVER) ## prove STABLE's and SEQUENCER's claims in groups of any size, with an SMT solver, and test the proof's tools
 	@$(BIN)/groupcomm prove stable $(ARGS)
 	@$(BIN)/groupcomm prove sequencer --states 300 $(ARGS)
@@ -134,8 +137,10 @@ mutants: need-java $(STAMP) ## break the specification and the implementation of
 errata: need-java $(STAMP) ## write build/docs/errata from the manifests
 	@$(BIN)/groupcomm errata $(ARGS)
 
-release: need-java $(STAMP) ## write dist/: the vectors of all protocols in one archive, and the wheels; SINCE=ARCHIVE is that of the last release
+release: need-java $(STAMP) ## write dist/: the vectors of all protocols, the site, and the wheels; SINCE=ARCHIVE is that of the last release
 	@$(BIN)/groupcomm vectors --all --out dist $(if $(SINCE),--since $(SINCE))
+	@$(BIN)/groupcomm site
+	@tar -czf dist/groupcomm-site.tar.gz -C build site
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist . ./conformance
 
 pipeline: need-java $(SPARK) ## have the implementation take every transition of PROTOCOL's models, on Spark

@@ -8,7 +8,10 @@ from typing import get_args
 
 import pytest
 
+from groupcomm_conformance.charts.figures import FOLDER, figures
 from groupcomm_conformance.commands.main import main
+
+ROOT = Path(__file__).parents[1]
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -146,3 +149,42 @@ def test_without_a_name_it_is_the_life_of_a_group_in_outline(capsys: pytest.Capt
     for member in "BC":  # a blocked member resumes, each time
         lane = [line[24 * "ABC".index(member) :][:24].strip() for line in lines[lanes + 1 : -2]]
         assert ["BLOCK", "UNBLOCK"] * 4 == [each for each in lane if "BLOCK" in each]
+
+
+# Figures
+
+
+@pytest.fixture(scope="module")
+def drawn() -> dict[str, str]:
+    return figures(ROOT)
+
+
+def test_the_figures_of_the_documents_are_what_the_stories_draw(drawn: dict[str, str]) -> None:
+    assert drawn == {name: (ROOT / FOLDER / name).read_text(encoding="utf-8") for name in drawn}
+
+
+def test_the_five_pictures_tell_what_their_titles_say(drawn: dict[str, str]) -> None:
+    def texts(name: str) -> list[str]:
+        return re.findall(r"<text[^>]*>([^<]*)", drawn[f"sequencer-{name}.svg"])
+
+    assert {"FORWARD b/1", "DATA b/1", "own DATA b/1"} <= {*texts("order")}
+    assert texts("order").count("delivers b/1") == 3
+    assert {"FORWARD b/2", "\N{MULTIPLICATION SIGN}", "crash"} <= {*texts("lost")}
+    assert "delivers b/2" not in texts("lost")
+    assert texts("failover").index("FORWARD b/2") > texts("failover").index("delivers a/1")
+    assert texts("failover").count("delivers b/2") == 2
+    assert {"delivers c/1", "delivers b/3", "delivers c/2"} <= {*texts("partition")}
+    majority = texts("majority")
+    assert majority.index("sends b/1") < majority.index("Heal") < majority.index("delivers b/1")
+
+
+def test_no_arrow_leaves_or_reaches_a_dead_member_and_no_text_leaves_its_figure(drawn: dict[str, str]) -> None:
+    for name, text in drawn.items():
+        width = int(re.findall(r'viewBox="0 0 (\d+) ', text)[0])
+        ends = {x: int(y) for x, y in re.findall(r'class="fig-lane" x1="(\d+)" .*?y2="(\d+)"', text)}
+        for start, y in re.findall(r'class="fig-line" x1="(\d+)" .*?y1="(\d+)"', text):
+            assert int(y) <= ends[start], name
+        for end, y in re.findall(r'class="fig-head" d="M(\d+) (\d+)', text):
+            assert int(y) <= ends[end], name
+        for x, said in re.findall(r'<text[^>]* x="(\d+)"[^>]*>([^<]*)', text):
+            assert 3.5 * len(said) <= min(int(x), width - int(x)), (name, said)

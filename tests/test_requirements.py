@@ -84,7 +84,7 @@ def test_a_model_that_holds_may_be_named_beside_a_check(project: Path) -> None:
     assert () == traced(project).problems
     assert (
         "| TOY-01 | no member commits early | `Toy!VoteReceived` | `hasty`, `NoEarlyCommit` (holds in `pair`) |"
-        in page(traced(project))
+        in page(project, traced(project))
     )
 
 
@@ -216,7 +216,7 @@ def test_a_protocol_without_requirements_is_a_problem(project: Path) -> None:
 
 
 def test_the_page_keeps_the_rows_in_order(project: Path) -> None:
-    lines = page(traced(project)).splitlines()
+    lines = page(project, traced(project)).splitlines()
     assert "| TOY-01 | no member commits early | `Toy!VoteReceived` | `NoEarlyCommit` |" in lines
     assert (
         "| TOY-03 | votes \\| losses | - | `SomeCommit` (holds in `pair`) |"
@@ -229,14 +229,14 @@ def test_the_page_keeps_the_rows_in_order(project: Path) -> None:
 
 def test_a_heading_is_a_protocol_s_or_absent_for_a_reason(project: Path) -> None:
     """The page begins with what a prefix stands for, and ends with what no protocol implements."""
-    lines = page(traced(project)).splitlines()
+    lines = page(project, traced(project)).splitlines()
     assert "| TOY | toys | Committing | [toy](#toy) |" in lines[: lines.index("## toy")]
     assert "| GAM | toys | Games | Not specified yet. |" == lines[-1]
 
 
 def test_a_check_in_a_file_is_a_link_to_it(project: Path) -> None:
     (project / "tests/toy/test_toy.py").write_text('def test_it() -> None:\n    """TOY-01"""\n    assert commit()\n')
-    assert "[`test_it`](../tests/toy/test_toy.py)" in page(traced(project))
+    assert "[`test_it`](../tests/toy/test_toy.py)" in page(project, traced(project))
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_a_reason_stands_in_place_of_a_check(project: Path, reason: str) -> None
     edit(project / "spec/toy/README.md", "losses | |", f"losses | |\n| TOY-04 | it is so | {reason} |")
     table = traced(project)
     assert () == table.problems
-    assert f"| TOY-04 | it is so | - | {reason} |" in page(table)
+    assert f"| TOY-04 | it is so | - | {reason} |" in page(project, table)
 
 
 def test_a_row_has_a_check_or_a_reason_and_not_both(project: Path) -> None:
@@ -327,4 +327,4 @@ def test_a_number_with_a_reason_is_not_missing(project: Path) -> None:
     edit(project / "spec/common/notes.yaml", "protocols: [toy]", reasons)
     table = traced(project)
     assert () == table.problems
-    assert "| TOY-04 | toys | | It is history. |" in page(table).splitlines()
+    assert "| TOY-04 | toys | | It is history. |" in page(project, table).splitlines()

@@ -43,9 +43,10 @@ def test_actions_are_pinned_to_commits(workflow: Path) -> None:
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
 def test_workflows_may_only_read(workflow: Path) -> None:
-    """They have a token that reads; and no text of a pull request becomes a command."""
+    """They have a token that reads, but for the one that publishes; and no text of a pull request becomes a command."""
     text = workflow.read_text(encoding="utf-8")
     assert re.search(r"^permissions:\n  contents: read\n\n", text, re.MULTILINE)
+    assert re.findall(r"\w+: write", text) == (["contents: write"] if workflow.stem == "site" else [])
     assert "pull_request_target" not in text
     assert [] == re.findall(r"run:.*\$\{\{(?! matrix\.target \}\})", text)
 

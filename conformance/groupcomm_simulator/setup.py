@@ -12,7 +12,7 @@ import attrs
 from attrs import field, frozen
 
 import groupcomm
-from groupcomm import sequencer, state_transfer, unicast
+from groupcomm import nakack, sequencer, state_transfer, unicast
 from groupcomm.events import Suspend
 from groupcomm.stack import AnyCore, Layer, Stack, StackError
 from groupcomm_simulator.judges.claims import CLAIMS, MERGING
@@ -245,8 +245,8 @@ def _drawn(config: type, random: Random, setup: Setup) -> object:
     """Draw a configuration. Its numbers are small: no time passes in a simulation, and messages are small."""
     if config is sequencer.Config:
         return config(majority=setup.majority)
-    # Nothing is sent again where none may be, and no state comes in no parts.
-    least = 1 if config in (unicast.Config, state_transfer.Config) else 0
+    # Nothing is sent again where none may be or none is asked for, and no state comes in no parts.
+    least = 1 if config in (unicast.Config, nakack.Config, state_transfer.Config) else 0
     bundle = setup.bundle or copy(random).randint(1, _LARGEST)  # as a copy: seeds are kept, and draw what they did
     return config(
         **{

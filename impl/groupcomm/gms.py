@@ -31,7 +31,7 @@ which may be leaving, and then is not its first member.
 An address may be taken by a new incarnation while messages of the former one are on their way. Requests
 therefore carry the incarnation that they are for. An incarnation is admitted once. An incarnation that was
 excluded before it knew of its admission, and asks again, is refused (JOIN_REFUSED): it is over, as after a
-leave.
+leave. So is one of whose name a later incarnation was in a view: numbers may fall where a clock is set back.
 """
 
 from typing import Final, Literal, TypeAlias, assert_never
@@ -197,7 +197,10 @@ class JoinRsp:
 
 @frozen
 class JoinRefused:
-    """To a joiner: its incarnation `life` was in a view and is excluded; it may ask as the next one."""
+    """To a joiner: its incarnation `life` was in a view and is excluded, or a later one of its name was in a view.
+
+    It may ask as the next one.
+    """
 
     life: int
 
@@ -590,7 +593,7 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
 
     No request outlives its incarnation. A member that was answered, and asks again, gets the same answer
     (AMB-29). A member that was excluded before it knew of its admission is refused: it has to ask as another
-    incarnation (FLAW-133).
+    incarnation (FLAW-133). So is a member of whose name a later incarnation was in a view.
     """
     member, life = event.sender, event.message.life
     waiting = (r.life for r in state.queue if r.kind == "join" and r.member == member)
@@ -601,7 +604,8 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
         if life == known and member in state.awaiting & state.decision.joiners:
             return state, (Send(member, JoinRsp(state.decision)),)
         excluded = life == known and member not in state.decision.members
-        return state, (Send(member, JoinRefused(life)),) if excluded else ()
+        refused = excluded or _has_later(state.decision, member)
+        return state, (Send(member, JoinRefused(life)),) if refused else ()
     cleaned, withdrawn = _without_join(state, member)
     later = (*cleaned.queue[cleaned.admitting :], Request("join", member, life))
     if member in state.decision.members and not any(r.kind == "leave" and r.member == member for r in state.queue):
@@ -610,7 +614,7 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
 
 
 def _join_refused_received(state: State, event: JoinRefusedReceived) -> Transition:
-    """Depart: this incarnation was admitted and excluded before it knew. `Gms!JoinRefusedReceived`."""
+    """Depart: this incarnation is excluded, or a later one was admitted. `Gms!JoinRefusedReceived`."""
     if state.gone or state.joined or not state.joining or event.message.life != state.life:
         return state, ()
     return evolve(state, gone=True), (PassUp(Left()),)
@@ -995,12 +999,13 @@ def _say_suspected(state: State, suspected: frozenset[Address]) -> Effects:
 
 
 def _is_over(decision: Decision, member: Address, life: int) -> bool:
-    """Return True if this incarnation or a later one was in a view of this branch.
+    """Return True if this incarnation or a later one was in a view of this branch. `Gms!IsOver`."""
+    return life <= decision.lives.get(member, life - 1) or _has_later(decision, member)
 
-    `Gms!IsOver`, `Gms!HasLaterIncarnation`.
-    """
-    lives = decision.lives
-    return life <= lives.get(member, life - 1) or any(is_former(member, other) for other in lives)
+
+def _has_later(decision: Decision, member: Address) -> bool:
+    """Return True if a later incarnation of its name was in a view of this branch. `Gms!HasLaterIncarnation`."""
+    return any(is_former(member, other) for other in decision.lives)
 
 
 def _own_leave(state: State) -> Request:

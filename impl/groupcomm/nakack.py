@@ -21,6 +21,8 @@ deliver (`HoldBack`, counted from the beginning of the view), and the holder of 
 Messages that wait when a view is installed are void, and count in no later view.
 
 A timer that is set already is not set again: it would never fire while messages keep coming.
+
+A request names about as many messages as came of the request before: so what is sent again fits what arrives.
 """
 
 from collections.abc import Iterable, Mapping
@@ -91,11 +93,13 @@ class Config:
     """The constants of a member, in ms.
 
     `highest_interval`: the time between two HIGHEST messages. `request_delay`: the time from when a gap is
-    seen to the request for it, and between two requests.
+    seen to the request for it, and between two requests. `first_asked`: the most messages of an origin that a
+    request names when none has arrived since the request before, 1 at least.
     """
 
     highest_interval: int
     request_delay: int
+    first_asked: int
 
 
 # Messages -----------------------------------------------------------------------------------------
@@ -230,6 +234,7 @@ class Window:
     pending: Pending
     told: Source
     fetch: Source
+    arrived: int
 
 
 @frozen
@@ -395,6 +400,8 @@ def _data_received(config: Config, state: State, event: DataReceived) -> Transit
     window = state.windows[message.origin]
     if message.seqno <= window.delivered or message.seqno in window.pending:
         return state, ()
+    if message.seqno <= _highest(window, max(window.told.upto, window.fetch.upto)):
+        window = evolve(window, arrived=window.arrived + 1)
     drained, delivered = _added(state, message.origin, window, message.seqno, message.payload)
     heard = _heard(drained, event.sender, message.seqno)
     return _asking(config, _with(state, {message.origin: heard}), (_COUNTED, *delivered))
@@ -429,10 +436,10 @@ def _request_timeout(config: Config, state: State) -> Transition:
     """Ask for what is missing, and again after a while (NAK-02, -08). `Nakack!RequestTimeout`."""
     if not state.asking:
         return state, ()
-    requests = tuple(_requests(state))
+    requests = tuple(_requests(config, state))
     if not requests:
-        return evolve(state, asking=False), ()
-    return state, (*requests, _request_timer(config))
+        return evolve(_none_arrived(state), asking=False), ()
+    return _none_arrived(state), (*requests, _request_timer(config))
 
 
 def _xmit_req_received(state: State, event: XmitReqReceived) -> Transition:
@@ -548,7 +555,15 @@ def _window(origin: Address, seqno: int, low: int) -> Window:
     """Where a view begins after a seqno of this origin. `Nakack!Window`."""
     none = Source(origin, seqno)
     return Window(
-        low=low, base=seqno, purged=seqno, delivered=seqno, kept=(), pending=_NOTHING_PENDING, told=none, fetch=none
+        low=low,
+        base=seqno,
+        purged=seqno,
+        delivered=seqno,
+        kept=(),
+        pending=_NOTHING_PENDING,
+        told=none,
+        fetch=none,
+        arrived=0,
     )
 
 
@@ -636,7 +651,7 @@ def _gaps(window: Window, upto: int) -> tuple[Range, ...]:
     return tuple(gaps)
 
 
-def _requests(state: State) -> Iterable[Datagram[Message]]:
+def _requests(config: Config, state: State) -> Iterable[Datagram[Message]]:
     """The requests: to members that the layers above named, and to the announcers. `Nakack!Requests`."""
     for origin in state.view.members:
         if origin == state.member:
@@ -644,17 +659,36 @@ def _requests(state: State) -> Iterable[Datagram[Message]]:
         window = state.windows[origin]
         if max(window.told.upto, window.fetch.upto) <= window.delivered and not window.pending:
             continue
-        named = _gaps(window, window.fetch.upto)
-        known = _gaps(window, _free(state, origin, window, _highest(window, window.told.upto)))
+        most = config.first_asked + window.arrived + window.arrived // 4
+        named = _first(_gaps(window, window.fetch.upto), most)
+        known = _first(_gaps(window, _free(state, origin, window, _highest(window, window.told.upto))), most)
         if named:
             yield Datagram(window.fetch.holder, XmitReq(state.view.id, origin, named))
         if known and (known, window.told.holder) != (named, window.fetch.holder):
             yield Datagram(window.told.holder, XmitReq(state.view.id, origin, known))
 
 
+def _first(gaps: tuple[Range, ...], count: int) -> tuple[Range, ...]:
+    """The first seqnos of these, `count` of them at most. `Nakack!FirstOf`."""
+    kept = []
+    for gap in gaps:
+        last = min(gap.last, gap.first + count - 1)
+        if last < gap.first:
+            break
+        kept.append(Range(gap.first, last))
+        count -= last - gap.first + 1
+    return tuple(kept)
+
+
+def _none_arrived(state: State) -> State:
+    """The same, where a request has just been sent. `Nakack!NoneArrived`."""
+    windows = {member: evolve(window, arrived=0) for member, window in state.windows.items() if window.arrived}
+    return _with(state, windows) if windows else state
+
+
 def _asking(config: Config, state: State, effects: Effects) -> Transition:
     """Set the timer for requests where something is missing, unless it is set already. `Nakack!Asking`."""
-    if state.asking or next(iter(_requests(state)), None) is None:
+    if state.asking or next(iter(_requests(config, state)), None) is None:
         return state, effects
     return evolve(state, asking=True), (*effects, _request_timer(config))
 

@@ -28,11 +28,15 @@ reports to its coordinator the last formed view that it knows, and the views tha
 view is formed when a majority of each of these has reported (dynamic voting, `MajorityViews`). Until then
 messages wait: own ones in the table, FORWARDs in `early`.
 
+The views that a member reports are its record. Whoever runs it has the record on a disk before a message of
+the step leaves that changed it, and gives it to the next incarnation of the name (`Restored`). That counts as
+the former ones, and founds no group.
+
 Views are known by their identifiers, counter and creator: two members that each believe the other gone
 create views with one counter. Of a member's own views, and only of those, the counter says which is later.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias, assert_never, final
 
 from attrs import frozen
@@ -42,7 +46,7 @@ from .errors import LocalProtocolError, RemoteProtocolError
 from .events import Deliver, Payload, Suspected, ViewFormed, ViewInstalled
 from .per_member import PerMember
 from .records import evolve
-from .view import NO_VIEW, Address, View, ViewId
+from .view import NO_VIEW, Address, View, ViewId, is_former, name_and_life
 
 ASSUMES: Final = ("VirtualSynchrony", "ReliableUnicast", "Departures")
 """The modules of `spec/common` that say what the layers below must give."""
@@ -73,6 +77,7 @@ __all__ = [
     "Report",
     "ReportReceived",
     "Reports",
+    "Restored",
     "SendRequested",
     "State",
     "Suspected",
@@ -92,10 +97,12 @@ __all__ = [
 class Config:
     """`majority`: a view without a majority of the last one delivers nothing.
 
-    It needs one first view, and an address for each incarnation.
+    It needs one first view, and an address for each incarnation. `max_attempts`, from 1: the most views of a
+    record. A member whose record is full helps to form no view until it hears of a formed one.
     """
 
     majority: bool = False
+    max_attempts: int = 100
 
 
 # Messages -----------------------------------------------------------------------------------------
@@ -218,6 +225,13 @@ class FormedReceived:
     message: Formed
 
 
+@frozen
+class Restored:
+    """This incarnation begins with the record of the former ones, `attempts`. It is empty where that is lost."""
+
+    attempts: tuple[View, ...]
+
+
 Event: TypeAlias = (
     SendRequested
     | UnicastRequested
@@ -226,6 +240,7 @@ Event: TypeAlias = (
     | DataReceived
     | ReportReceived
     | FormedReceived
+    | Restored
     | ViewInstalled
     | Suspected
 )
@@ -278,6 +293,7 @@ class State:
     received_table: ReceivedTable
     early: tuple[Forward, ...]
     suspected: frozenset[Address]
+    founds: bool = True
     attempts: tuple[View, ...] = ()
     formed: bool = False
     reports: Reports = Reports(())
@@ -334,6 +350,8 @@ def step(config: Config, state: State, event: Event) -> Transition:
             return _report_received(config, state, event)
         case FormedReceived():
             return _formed_received(config, state, event)
+        case Restored():
+            return _restored(config, state, event)
         case ViewInstalled():
             return _view_installed(config, state, event)
         case Suspected():
@@ -449,6 +467,15 @@ def _formed_received(config: Config, state: State, event: FormedReceived) -> Tra
     return _in_formed(state), (PassUp(ViewFormed(view_id)),)
 
 
+def _restored(config: Config, state: State, event: Restored) -> Transition:
+    """Begin with the record of the former incarnations; found no group. `Sequencer!Restored`."""
+    if not config.majority:
+        raise LocalProtocolError(state, event, "a record, and this group has no option majority")
+    if state.joined or not state.founds:
+        raise LocalProtocolError(state, event, "an incarnation begins once, and before its first view")
+    return evolve(state, attempts=event.attempts, founds=False), ()
+
+
 def _view_installed(config: Config, state: State, event: ViewInstalled) -> Transition:
     """Send the table again, in order and before anything new; then order the early FORWARDs (SEQ-31).
 
@@ -470,7 +497,7 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
     )
     effects: tuple[Effect, ...] = ()
     if config.majority:
-        after, effects = _reports(state, after)
+        after, effects = _reports(config, state, after)
         if _must_wait(config, after):
             return after, effects
     again = (*effects, *_resent(after))
@@ -544,26 +571,64 @@ def _has_majority(members: frozenset[Address], view: View) -> bool:
     return twice > size or (twice == size and view.coordinator in members)
 
 
+def _counts_as(member: Address, attempts: tuple[View, ...], other: Address) -> bool:
+    """Whether a member with this record counts as an address of its name. `Sequencer!CountsAs`, `!Since`.
+
+    It has the record since the last incarnation of its name that is in the record's formed view.
+    """
+    if other == member:
+        return True
+    if not attempts or not is_former(other, member):
+        return False
+    own = [each for each in attempts[0].members if each == member or is_former(each, member)]
+    return bool(own) and not is_former(other, max(own, key=lambda each: name_and_life(each)[1]))
+
+
+def _asked(records: Mapping[Address, tuple[View, ...]], member: Address) -> Iterator[View]:
+    """The views of which a member asks for a majority among those of `records`. `Sequencer!Asked`.
+
+    Not before a view that is known to be formed. And not a view of which the coordinator, which alone could
+    form it, reports another as the last formed one.
+    """
+    formed = {views[0] for views in records.values() if views}
+    mine = records[member]
+    last = max((place for place, view in enumerate(mine) if view in formed), default=0)
+    for view in mine[last:]:
+        if not any(
+            views and views[0] != view and _counts_as(each, views, view.coordinator) for each, views in records.items()
+        ):
+            yield view
+
+
 def _is_quorum(reports: Reports, view: View) -> bool:
     """True if the coordinator of `view`, with these reports, may order in it. `Sequencer!IsQuorum`.
 
-    Of the members that have reported, the most are taken that have a majority of each view that is
-    reported among them. At least one of them knows a formed view: members that are new to the group report
+    Of the members that have reported, the most are taken that have a majority of each view that is asked for
+    among them. At least one of them knows a formed view: members that are new to the group report
     nothing, and are no quorum.
     """
-    reported = {
+    records = {
         member: reports[member].attempts
         for member in view.members
         if member in reports and reports[member].view_id == view.id
     }
-    left = _leavers(reported.values(), view)
-    before, members = None, frozenset(reported)
-    while members != before:
-        before = members
-        members = frozenset(
-            member for member in before if all(_has_majority(before | left, each) for each in reported[member])
-        )
-    return any(reported[member] for member in members)
+    left = _leavers(records.values(), view)
+    size = -1
+    while size != len(records):
+        size = len(records)
+        records = {
+            member: mine
+            for member, mine in records.items()
+            if all(_has_majority(_counted(records, each) | left, each) for each in _asked(records, member))
+        }
+    return any(records.values())
+
+
+def _counted(records: Mapping[Address, tuple[View, ...]], view: View) -> frozenset[Address]:
+    """The members of a view as which those that have reported count. `Sequencer!Counted`."""
+    return frozenset(
+        each for each in view.members if any(_counts_as(member, mine, each) for member, mine in records.items())
+    )
 
 
 def _leavers(reported: Iterable[tuple[View, ...]], view: View) -> frozenset[Address]:
@@ -589,26 +654,38 @@ def _forms(state: State) -> Transition:
     A founder creates its first view, of itself alone. `Sequencer!Forms`, `Sequencer!Founds`.
     """
     view, me = state.view, state.member
-    founds = view.members == (me,) and view.id.creator == me and view.id == state.epoch
+    founds = state.founds and view.members == (me,) and view.id.creator == me and view.id == state.epoch
     if not founds and not _is_quorum(state.reports, state.view):
         return state, ()
     after = evolve(_in_formed(state), early=_later(state.early, state.view))
     return after, (Multicast(Formed(state.view.id)), PassUp(ViewFormed(state.view.id)))
 
 
-def _reports(before: State, after: State) -> Transition:
+def _kept(state: State) -> tuple[View, ...]:
+    """The record without the views that this member coordinated and did not form. `Sequencer!Kept`."""
+    views = state.attempts
+    unknown = (view for view in views[1:] if not _counts_as(state.member, views, view.coordinator))
+    return (*views[:1], *unknown)
+
+
+def _reports(config: Config, before: State, after: State) -> Transition:
     """Say, in a new view, what views were known `before`: to its coordinator, or to itself.
 
-    While a member knows no formed view, it has none to report. `Sequencer!Reports`, `Sequencer!Attempts`.
+    While a member knows no formed view, it has none to report. With a full record it helps to form no view.
+    `Sequencer!Reports`, `Sequencer!Attempts`, `Sequencer!IsFull`.
     """
     view = after.view
     own = Report(view.id, before.attempts)
-    attempts = (*before.attempts, view) if before.attempts else ()
+    attempts = _kept(before)
+    full = len(attempts) >= config.max_attempts
+    if attempts and not full:
+        attempts = (*attempts, view)
     kept = (entry for entry in before.reports.items() if entry[1].view_id.counter >= view.id.counter)
     after = evolve(after, attempts=attempts, formed=False, reports=Reports(tuple(kept)))
     if not after.is_coordinator:
-        return after, (Send(view.coordinator, own),)
+        return after, () if full else (Send(view.coordinator, own),)
     early = tuple(
         message for message in before.early if message.view_id == view.id or message.view_id.counter > view.id.counter
     )
-    return _forms(evolve(after, early=early, reports=after.reports.put(after.member, own)))
+    after = evolve(after, early=early)
+    return (after, ()) if full else _forms(evolve(after, reports=after.reports.put(after.member, own)))

@@ -27,7 +27,7 @@ from .errors import (
     NotDelivered,
 )
 from .frames import LARGEST_MESSAGE
-from .group import Blocked, Event, Group, NewLife, NoState, Primary, StateDropped, Unblocked, join
+from .group import Blocked, Event, Group, NewLife, NoState, Primary, StateDropped, Unblocked, WaitsForPrimary, join
 from .keys import key_in
 from .settings import FAST, PATIENT, Settings
 from .transfer import Message, NewView, StateProvider
@@ -56,6 +56,7 @@ __all__ = [
     "StateDropped",
     "StateProvider",
     "Unblocked",
+    "WaitsForPrimary",
     "join",
     "key_in",
 ]

@@ -27,11 +27,13 @@ from attrs import field, frozen
 
 from groupcomm.view import Address
 
+from . import records
 from .codec import LONGEST_TEXT, RefusedError
 from .errors import BadInputError, NameTakenError
 from .forks import keep_from_children
 from .operations import Operations
 from .places import EVERYWHERE, Names, Place, is_place, place_of
+from .records import NO_RECORD, Record
 
 __all__ = [
     "EVERYWHERE",
@@ -50,6 +52,10 @@ __all__ = [
 _FORBIDDEN: Final = frozenset("#/\\\0")
 _RECORDS: Final = {"udp": ".member", "tcp": ".tcp-member"}
 """Members with different transports do not find each other."""
+_OF_NAME: Final = ".record"
+"""What a name knows of its former incarnations (`Record`). It stays when they are gone."""
+_FOUNDER: Final = "founder"
+"""The name that has founded the group with majority. The system makes one such file."""
 _LARGEST_RECORD: Final = 1_000  # bytes
 _MOST_RECORDS: Final = 500  # of a reading: the loop waits for it
 _LONGEST_NAME: Final = 200  # bytes: a file's name has room for it, a number and a suffix
@@ -94,6 +100,18 @@ class Discovery(Protocol):
 
     def remove(self, members: Iterable[Address]) -> None:
         """Remove the records of members, if they are there."""
+
+    def recall(self) -> Record:
+        """The record of the own name. Raises BadInputError for a broken one."""
+
+    def remember(self, record: Record) -> None:
+        """Have the record of the own name on the disk, if there is one. Raises BadInputError."""
+
+    def claim(self) -> str | None:
+        """Found the group, which one process does. Gives who did it before, None if this one does it now.
+
+        Raises BadInputError where it cannot be written.
+        """
 
     def end(self) -> None:
         """This process leaves."""
@@ -154,6 +172,8 @@ class Peers:
             if host in EVERYWHERE or not port:
                 raise BadInputError(f"peers= has {host}:{port}, where no member can be: name an address and a port")
         self._names = Names("peers=", places, operations)
+        self._record = NO_RECORD
+        """It ends with the process, as a list has no disk."""
 
     @property
     def greets(self) -> tuple[Place, ...]:
@@ -181,6 +201,15 @@ class Peers:
     def remove(self, members: Iterable[Address]) -> None:
         """A list does not change."""
 
+    def recall(self) -> Record:
+        return self._record
+
+    def remember(self, record: Record) -> None:
+        self._record = record
+
+    def claim(self) -> None:
+        """Who is at no place of a list may have founded the group all the same."""
+
     def end(self) -> None:
         self._names.end()
 
@@ -198,6 +227,7 @@ class Folder:
         refuse_name(name)
         self.bad = 0
         self._folder = own = folder / folder_of(group)
+        self._group, self._name = group, name
         self._aside = own / f".{name}.aside"  # what a killed process of this name left is removed
         self._place: Place | None = None
         self._written: set[Address] = set()
@@ -302,6 +332,30 @@ class Folder:
 
     def _file(self, member: Address) -> Path:
         return self._folder / f"{member}{self._record}"
+
+    def _record_of(self, name: str) -> Path:
+        return self._folder / f"{name}{_OF_NAME}"
+
+    def recall(self) -> Record:
+        return records.read(self._record_of(self._name), self._group, self._name)
+
+    def remember(self, record: Record) -> None:
+        records.write(self._record_of(self._name), record, self._group, self._name)
+
+    def claim(self) -> str | None:
+        file = self._folder / _FOUNDER
+        try:
+            with open(file, "xb", opener=_private) as own:
+                own.write(self._name.encode())
+                own.flush()
+                os.fsync(own.fileno())
+            records.sync(self._folder)
+        except FileExistsError:
+            with open(file, "rb", opener=_whole_file) as other:
+                return f"{other.read(_LARGEST_RECORD).decode(errors='replace')!r} has founded it, says {file}"
+        except OSError as error:
+            raise BadInputError(f"the folder {self._folder} cannot be written: {error.strerror}") from error
+        return None
 
     def end(self) -> None:
         """Remove what this process has written, if it is there, and give the name back."""

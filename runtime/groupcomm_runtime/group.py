@@ -25,6 +25,7 @@ from .errors import (
     BadInputError,
     EndedError,
     EventsWaitError,
+    GroupError,
     MessageTooLargeError,
     NameTakenError,
     NoRoomError,
@@ -43,7 +44,18 @@ from .transports import Tcp, Transport, Udp
 
 T = TypeVar("T")
 
-__all__ = ["Blocked", "Event", "Group", "NewLife", "NoState", "Primary", "StateDropped", "Unblocked", "join"]
+__all__ = [
+    "Blocked",
+    "Event",
+    "Group",
+    "NewLife",
+    "NoState",
+    "Primary",
+    "StateDropped",
+    "Unblocked",
+    "WaitsForPrimary",
+    "join",
+]
 
 _WINDOW: Final = 256
 """Messages of this member that are on their way at once; `send` waits before another one."""
@@ -81,6 +93,16 @@ class Primary:
 
 
 @frozen
+class WaitsForPrimary:
+    """Nothing is delivered in the present view, for a patience already. `why`: how many are here of which view.
+
+    For `join(majority=True)` alone. `Primary` follows when they are back. See `Group.waits_for`.
+    """
+
+    why: str
+
+
+@frozen
 class Blocked:
     """Messages of this member wait from now on, while the view changes. For `join(blocks=True)` alone."""
 
@@ -103,7 +125,9 @@ class StateDropped:
     """
 
 
-Event: TypeAlias = Message | NewView | Primary | NewLife | NoState | StateDropped | Blocked | Unblocked
+Event: TypeAlias = (
+    Message | NewView | Primary | WaitsForPrimary | NewLife | NoState | StateDropped | Blocked | Unblocked
+)
 
 
 @frozen
@@ -131,8 +155,10 @@ class Group:
         log: Path | None,
         state: StateProvider | None,
         blocks: bool,
+        founds: bool | None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
+        self._may_found = founds
         self._blocks = blocks
         self._state, self._has_state = state, asyncio.Event()
         self._founds = True
@@ -174,11 +200,17 @@ class Group:
         self._error: BaseException | None = None
         self._refusals: set[tuple[Place, int, bool]] = set()
         self._born = time.monotonic()
+        self._waits_recorded = False
+        self._has_joined = False
         self._member = self._begin()
 
-    def _begin(self) -> Member:
-        """Begin an incarnation: its address was never used."""
-        me = address(self._member_name, time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000)
+    def _begin(self, after: int = 0) -> Member:
+        """Begin an incarnation: its address was never used, and its number is higher than `after`."""
+        record = self._discovery.recall()
+        life = time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000
+        record = evolve(record, life=max(life, record.life + 1, after + 1))  # a clock may go back
+        self._discovery.remember(record)
+        me = address(self._member_name, record.life)
         self._operations = Operations(self._name, me)
         self._has_state.clear()
         self._numbers = 0
@@ -194,7 +226,9 @@ class Group:
             settings=self._settings,
             log=log,
             state=self._state is not None,
-            founds=self._founds,
+            founds=self._founds and (self._settings.majority or self._may_found is not False),
+            record=record if self._settings.majority else None,
+            forms=self._may_found is not False,
         )
         self._transfer = None
         if self._state is not None:
@@ -245,6 +279,11 @@ class Group:
         return self._view is not None and (not self._settings.majority or self._view == self._formed)
 
     @property
+    def waits_for(self) -> str | None:
+        """Whom this member waits for, as a text, while it is in a minority; None otherwise."""
+        return self._member.waits_for if self._members else None
+
+    @property
     def place(self) -> Place:
         """The host and the port of the own socket."""
         return self._transport.place
@@ -270,7 +309,7 @@ class Group:
         view = None if self._view is None else (self._view.counter, self._view.creator)
         now = {"group": self._name, "version": VERSION, "address": self.address, "view": view, "members": self._members}
         return msgspec.json.encode(
-            {**now, "primary": self.primary, "counts": self.counts, "tables": self.tables}
+            {**now, "primary": self.primary, "waits for": self.waits_for, "counts": self.counts, "tables": self.tables}
         ).decode()
 
     async def send(self, data: bytes) -> bool:
@@ -553,7 +592,16 @@ class Group:
         self._knows_state()
 
     def waits(self) -> None:
-        self._lacks("no member is found, and the former incarnation did not have it: it founds no group")
+        if self._may_found is False:
+            if not self._waits_recorded:
+                self._waits_recorded = True
+                self._operations.record("waits", level=logging.WARNING, why="no member is found, and founds=False")
+        else:
+            self._lacks("no member is found, and the former incarnation did not have it: it founds no group")
+
+    def minority(self, why: str) -> None:
+        self._operations.record("waits", level=logging.WARNING, why=why)
+        self._happen([WaitsForPrimary(why)])
 
     def _lacks(self, why: str) -> None:
         self._operations.record("no state yet", level=logging.WARNING, why=why)
@@ -606,9 +654,13 @@ class Group:
         self._members, self._view, self._formed = (), None, None
         if error is None and not self._leaving:
             self._can_send.clear()
-            self._member = self._begin()
-            self._happen([NewLife(self._member.me)])
-            return
+            try:
+                self._member = self._begin(self._member.life)
+            except GroupError as broken:
+                error = broken
+            else:
+                self._happen([NewLife(self._member.me)] * self._has_joined)
+                return
         self._error = error
         self._left.set()
         self._arrived.set()
@@ -687,6 +739,12 @@ class Group:
                 doubt = "" if refusal.certain else "; if no member is there, name that place no more"
                 raise BadInputError(f"{host}:{port} is a member of the group {self._name!r} and has {why}{doubt}")
             await asyncio.sleep(self._settings.heartbeat / 4)
+        if self._may_found and self._member.forms_none is not None:
+            raise BadInputError(
+                f"founds=True, and of the group {self._name!r} {self._member.forms_none}: start that member, without "
+                "founds=, or take another folder"
+            )
+        self._has_joined = True
 
     async def leave(self) -> None:
         """Leave the group: the others have a view without this member.
@@ -729,6 +787,7 @@ async def join(
     state: StateProvider | None = None,
     blocks: bool = False,
     majority: bool = False,
+    founds: bool | None = None,
     transport: Callable[[], socket.socket] | None = None,
 ) -> AsyncIterator[Group]:
     """Join a group, or found it where there is none; at the end of the block, leave it.
@@ -741,6 +800,9 @@ async def join(
     `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
     `blocks`: the events have `Blocked` and `Unblocked`, too. `majority`: a view without a majority of the
     last view with a majority delivers nothing. All members give it, here or in `settings`, or none does.
+    `founds`: True, this member may be the first of the group; False, it never is. None: it may, where it finds no
+    member, and with `majority` and a folder no member has founded the group there before. With `peers` nothing is
+    left of a group that has ended: there give `founds=False`, and once, to one member, True.
     `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
     Raises BadInputError for an argument that is none, and for a place, a folder or a log that cannot be used.
@@ -758,6 +820,7 @@ async def join(
         settings=(settings, Settings | None),
         blocks=(blocks, bool),
         majority=(majority, bool),
+        founds=(founds, bool | None),
         transport=(transport, Callable | None),
     )
     _refuse_state(state)
@@ -793,7 +856,7 @@ async def join(
     try:
         await discovery.look(chosen.patience)
         with _clear(group):
-            carries = await _opened(place, chosen, transport)
+            carries = await _opened(place, chosen, transport, operations)
         try:
             with _clear(group):
                 discovery.begin(carries.place)
@@ -807,6 +870,7 @@ async def join(
                     log=None if log is None else Path(log),
                     state=state,
                     blocks=blocks,
+                    founds=founds,
                 )
             try:
                 await one.joined()
@@ -861,12 +925,17 @@ def _tcp() -> socket.socket:
     return socket.socket(socket.AF_INET, socket.SOCK_STREAM)
 
 
-async def _opened(place: Place, settings: Settings, transport: Callable[[], socket.socket] | None) -> Transport:
+async def _opened(
+    place: Place, settings: Settings, transport: Callable[[], socket.socket] | None, operations: Operations
+) -> Transport:
     """The transport of the settings at a place. Raises BadInputError where there can be none."""
     listens = settings.transport == "tcp"
     with ExitStack() as undo:
         sock = undo.enter_context((_tcp if listens else transport or _udp)())
         _bind(sock, place, listens=listens)
+        got = sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
+        if not listens and got < _RECEIVE_BUFFER:
+            operations.record("small buffer", level=logging.WARNING, bytes=got, asked=_RECEIVE_BUFFER)
         carries: Udp | Tcp = Tcp(sock, settings.patience) if listens else Udp(sock)
         undo.callback(carries.close)
         if isinstance(carries, Tcp):

@@ -10,6 +10,7 @@ from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, seque
 from groupcomm.effects import Datagram, Multicast, PassDown
 from groupcomm.events import Payload
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Layer, Raised, Stack
+from groupcomm.view import View, ViewId
 
 from .codec import Codec, RefusedError, canonical
 from .settings import Settings
@@ -64,7 +65,7 @@ def configs(settings: Settings, *, state: bool = False) -> dict[str, Any]:
         ),
         # A message counts 1 here: NAKACK does not report sizes.
         "stable": stable.Config(max_bytes=200, stable_interval=500, stability_delay=50),
-        "nakack": nakack.Config(highest_interval=200, request_delay=20),
+        "nakack": nakack.Config(highest_interval=200, request_delay=20, first_asked=4),
         "unicast": unicast.Config(retransmit_min=50, retransmit_max=2_000, resend_most=16),
         "heartbeat": heartbeat.Config(
             patience=beats, longest=_LONGEST * beats, beat_interval=round(settings.heartbeat * 1_000)
@@ -128,6 +129,8 @@ def written_event(event: Event, data: bytes) -> tuple[Any, ...]:
             return "join", coordinator, life
         case Raised(unicast.IncarnationBegins(incarnation)):
             return "begins", incarnation
+        case Raised(sequencer.Restored(attempts)):
+            return "restored", [[view.id.counter, view.id.creator, [*view.members]] for view in attempts]
         case _:
             raise TypeError(f"no event of this runtime: {event!r}")
 
@@ -167,7 +170,17 @@ def event_of(values: Any, codec: Codec) -> Event:  # noqa: ANN401 - anything tha
             return Called(PassDown(gms.LeaveRequested()))
         case ["join", str(coordinator), int(life)]:
             return Called(PassDown(gms.JoinRequested(coordinator, life)))
+        case ["restored", [*attempts]]:
+            return Raised(sequencer.Restored(tuple(_view_of(each) for each in attempts)))
         case ["begins", int(incarnation)]:
             return Raised(unicast.IncarnationBegins(incarnation))
         case _:
             raise RefusedError("no event of a member")
+
+
+def _view_of(values: Any) -> View:  # noqa: ANN401 - anything that a file has
+    match values:
+        case [int(counter), str(creator), [*members]] if all(type(each) is str for each in members):
+            return View(ViewId(counter, creator), tuple(members))
+        case _:
+            raise RefusedError("no view of a record")

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, Protocol, cast
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, SilenceReported, Suspected, ViewInstalled
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
-from groupcomm.view import Address, ViewId, name_and_life
+from groupcomm.view import Address, View, ViewId, is_former, name_and_life
 
 from .clocks import Clocks, awake_or_not
 from .codec import Codec, RefusedError, pack
@@ -29,14 +29,15 @@ from .doubts import Doubts
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
 from .layers import BEAT, DISCOVER, LAYERS, configs, stack_of, written, written_event
 from .logs import Log
+from .records import Record
 from .settings import Settings
 from .transports import Transport
 
-__all__ = ["MOST_HEARD", "Application", "Member"]
+__all__ = ["MOST_HEARD", "Application", "Member", "keeps_record"]
 
 _CODEC: Final = Codec(LAYERS)
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
-_HEARTBEAT, _CLOCK, _MESSAGE, _FRAGMENT, _PLACES = b"h", b"c", b"m", b"f", b"p"
+_HEARTBEAT, _CLOCK, _MESSAGE, _FRAGMENT, _PLACES, _LATER = b"h", b"c", b"m", b"f", b"p", b"l"
 _BEATS: Final = "heartbeat"
 """The layer whose steps wait for no others, and whose messages are taken by a member that takes no others."""
 _REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is not answered
@@ -79,6 +80,9 @@ class Application(Protocol):
     def formed(self, view: ViewId) -> None:
         """Messages are ordered in this view, which may be the next to be installed. Only with `majority`."""
 
+    def minority(self, why: str) -> None:
+        """The view is not formed, and for whom it waits."""
+
     def transfers(self, event: object) -> None:
         """What STATE_TRANSFER asks of the application, or tells it: one of its effects."""
 
@@ -104,8 +108,16 @@ class Application(Protocol):
 class Member:
     """An incarnation with the address `me`, on a transport. `log`: the file of its steps, if any.
 
-    `state`: its application has a state. `founds`: it may found a group.
+    `state`: its application has a state. `founds`: it may found a group. `record`: with majority, that of its name.
+    `forms`: it may form a first view there, if no other process has.
     """
+
+    forms_none: str | None = None
+    """Why it forms no first view."""
+    life = 0
+    """The number of a later incarnation of its name, if others know one."""
+    _said: str | None = None
+    """What the application knows of whom this member waits for."""
 
     def __init__(
         self,
@@ -119,6 +131,8 @@ class Member:
         log: Log | None,
         state: bool = False,
         founds: bool = True,
+        record: Record | None = None,
+        forms: bool = True,
     ) -> None:
         self.me: Final = me
         self.counts: Counter[str] = Counter()
@@ -157,7 +171,11 @@ class Member:
         self._installed = time.monotonic()
         self._hears_until = 0.0
         self._full_since: float | None = None
+        self._record = record
+        self._may_form = forms
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
+        if record is not None and record.joined:
+            self._take("restored", Raised(sequencer.Restored(record.attempts)))
         self._take("application", Called(PassDown(file_ping.ConnectRequested())))
         self._take("timer", Fired(BEAT))
         self._ticker = self._loop.call_soon(self._tick)
@@ -239,6 +257,27 @@ class Member:
     def _transfer(self) -> state_transfer.State | None:
         has = "state_transfer" in self._configs
         return self._stack.of(state_transfer, self._state) if has else None
+
+    @property
+    def waits_for(self) -> str | None:
+        """Whom this member waits for, while its view is not formed: None with a majority, and without the option."""
+        mine = self._ordering
+        if not self._settings.majority or not mine.joined or mine.formed:
+            return None
+        if not mine.attempts:
+            return f"waits for the primary, {self.forms_none or 'of which no member here knows'}"
+        here = {name_and_life(each)[0] for each in mine.view.members}
+        for view in mine.attempts:
+            missing = [each for each in view.members if name_and_life(each)[0] not in here]
+            count, of = len(view.members) - len(missing), len(view.members)
+            if 2 * count < of or (2 * count == of and view.coordinator in missing):
+                named = f"view {view.id.counter}/{view.id.creator}"
+                return f"waits for the primary: {count} of {of} of {named} are here, and not {', '.join(missing)}"
+        return "waits for the primary: enough members are here, and not all have reported"
+
+    @property
+    def _ordering(self) -> sequencer.State:
+        return self._stack.of(sequencer, self._state)
 
     @property
     def _merging(self) -> merge_gms.State:
@@ -328,6 +367,15 @@ class Member:
             self._send_out()
             self._application.changed()
 
+    def _remembers(self, attempts: tuple[View, ...]) -> None:
+        """Have the record on the disk, where it has changed."""
+        known = self._record
+        if known is None or (attempts == known.attempts and (known.joined or not self.joined)):
+            return
+        self._record = evolve(known, joined=known.joined or self.joined, attempts=attempts)
+        self._discovery.remember(self._record)
+        self.counts["records"] += 1
+
     @contextmanager
     def _ends_with_errors(self) -> Iterator[None]:
         """Any error ends this incarnation, and is reported."""
@@ -354,6 +402,7 @@ class Member:
         else:
             outcome = "ignored" if after is self._state and not effects else "handled"
             self._state = after
+            self._remembers(self._ordering.attempts)  # before any effect: others rely on it
         self.counts["steps"] += 1
         if self._log is None:
             for effect in effects:
@@ -408,6 +457,8 @@ class Member:
             case PassUp(Left()):
                 if self._log is not None:
                     self._log.flush()
+                self._remembers(self._ordering.attempts if keeps_record(self.gms) else ())
+                self._record = None
                 self._send_out()
                 self.close("left")
                 self._application.ended(None)
@@ -472,6 +523,10 @@ class Member:
             return
         self._founding = False
         if founds:
+            if self._record is not None and not self._record.joined:
+                self.forms_none = self._discovery.claim() if self._may_form else "as founds=False: it founds no group"
+                if self.forms_none is not None:
+                    self._take("restored", Raised(sequencer.Restored(())))
             self._take("discovery", Called(PassDown(gms.JoinRequested(self.me, 0))))
         else:
             self.refused = self._doubts.last
@@ -605,17 +660,34 @@ class Member:
             return
         self._owed.pop(sender, None)
         self._is_at(sender, frame.place, place)
+        if sender not in self.gms.decision.members and (later := self._later_than(sender)):
+            self._put(sender, _LATER + later.encode())
         for item in frame.items:
             if item[:1] == _PLACES:
                 self._places = places_of(item[1:]) | self._places
             elif item[:1] == _CLOCK:
                 self._clocks.heard(sender, item[1:], time.monotonic())
+            elif item[:1] == _LATER:
+                self._is_former(item[1:].decode(errors="replace"))
             elif item[:1] == _HEARTBEAT:
                 self._heartbeat(sender, frame.number, item[1:])
             elif self._hears_until or self._application.full:
                 self.counts["not taken"] += 1  # as if it were lost: it is sent again
             else:
                 self._message(sender, frame.number, item)
+
+    def _later_than(self, outsider: Address) -> Address:
+        """The latest incarnation of its name that is known here, if that is a later one; else an empty text."""
+        known = {*self.gms.decision.lives, *self._unicasts.known}
+        return max(
+            (each for each in known if is_former(outsider, each)), key=lambda each: name_and_life(each)[1], default=""
+        )
+
+    def _is_former(self, later: Address) -> None:
+        """Begin again with a higher number: others know a later incarnation, as where the clock was set back."""
+        if not self.joined and is_former(self.me, later):
+            self.life = name_and_life(later)[1]
+            self._begins_again()
 
     def _is_at(self, sender: Address, place: Place, came_from: Place) -> None:
         """A member is where its datagram says. If it listens everywhere, the host is that of the datagram."""
@@ -680,7 +752,15 @@ class Member:
             self._discovery.renew(self.me)
         if self._founding:
             self._founds()
+        self._says_for_whom_it_waits(now)
         self._forgets()
+
+    def _says_for_whom_it_waits(self, now: float) -> None:
+        """Tell the application, where its view is not formed for a patience."""
+        why = self.waits_for if now - self._installed > self._settings.patience else None
+        if why is not None and why != self._said:
+            self._application.minority(why)
+        self._said = why
 
     def _stands_still(self) -> bool:
         """True if the application takes nothing for so long that this member holds the others up."""
@@ -753,6 +833,16 @@ class Member:
             for each in gone[: len(self._once) - MOST_HEARD // 2]:
                 del self._once[each]
         self._transport.keep({*self._places.values(), *self._listed, *self._discovery.greets})
+
+
+def keeps_record(left: gms.State) -> bool:
+    """True if a member that has left was alone, or goes where it would have to take over.
+
+    Others have no view without it then. In one that it decided itself it counts as present, so it must count in no
+    other.
+    """
+    acts = left.unsuspected[:1] == (left.member,)
+    return acts and (left.phase != "leading" or left.decision.members == (left.member,))
 
 
 @define

@@ -186,9 +186,11 @@ class Replicated:
     def _does(self, sender: Address, data: bytes) -> None:
         number, name, arguments, named = msgspec.msgpack.decode(data, type=tuple[int, str, list[Any], dict[str, Any]])
         if name == _GONE:
-            if arguments[0] in self._callers:
-                self._callers.discard(arguments[0])
-                self.gone(arguments[0])
+            (member,) = arguments
+            self._said.discard(member)
+            if member in self._callers:
+                self._callers.discard(member)
+                self.gone(member)
             return
         method = getattr(getattr(type(self), name, None), "command", None)
         if method is None:

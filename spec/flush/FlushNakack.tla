@@ -39,7 +39,7 @@ stack_view == <<view, nakack, net, delivered, starts>>
 
 \* NAKACK as its own specification has it.
 Nakack == INSTANCE Nakack WITH
-    HighestInterval <- 2, RequestDelay <- 1
+    HighestInterval <- 2, RequestDelay <- 1, FirstAsked <- 4
 
 Datagrams == INSTANCE Network WITH NetworkRemembers <- TRUE
 

@@ -52,7 +52,7 @@ Above == INSTANCE SequencerClaims WITH
     0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0, misuses |-> 0, closes |-> 0, suspicions |-> 0],
     settled <- Counted, History <- First, Without <- {"Uniform"}, SendIsAtomic <- TRUE, Crashers <- {}, MaxCrashes <- 0,
     MaxDuplicates <- 0, MaxLostForwards <- 0, MaxLostData <- 0, MaxUnicasts <- 0, MaxStops <- 0, MaxMisuses <- 0,
-    MaxCloses <- 0, MaxSuspicions <- 0, Inheritors <- {}, Majority <- FALSE
+    MaxCloses <- 0, MaxSuspicions <- 0, Inheritors <- {}, Majority <- FALSE, MaxAttempts <- 0, Lost <- {}
 
 Drained(m) == sequencer[m].forward_table = <<>>
 

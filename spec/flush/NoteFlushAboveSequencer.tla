@@ -32,7 +32,7 @@ vars == <<local, wire, log, received, starts, asked, stopped, up, act>>
 view == <<local, wire, log, received, starts, asked, stopped, up>>
 
 Order == INSTANCE Sequencer WITH
-    Majority <- FALSE
+    Majority <- FALSE, MaxAttempts <- 0
 
 StartFlush == "START_FLUSH"
 

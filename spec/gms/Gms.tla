@@ -39,7 +39,8 @@
 (* has the view can admit the joiner, and knows which requests are out of     *)
 (* date. An incarnation is admitted once. An incarnation that was excluded    *)
 (* before it learned of its admission, and asks again, is refused             *)
-(* (JOIN_REFUSED).                                                            *)
+(* (JOIN_REFUSED). So is an incarnation of whose name a later one was in a    *)
+(* view: numbers may fall, where a clock is set back.                         *)
 (*                                                                            *)
 (* The guards have the values of the repaired algorithm. README.md says what  *)
 (* each is for.                                                               *)
@@ -67,6 +68,7 @@ ViewIdNames == "creator"           \* an identifier has the view's "creator", or
 TagDigestRequests == TRUE          \* a digest is accepted only by the protocol that asked for it
 PassStops == TRUE                  \* GroupStopped for another asker is passed down
 AnswerExcluded == TRUE             \* a JOIN_REQ of an incarnation that was excluded is answered (JOIN_REFUSED)
+AnswerFormer == TRUE               \* ... and that of an incarnation of which the name had a later one in a view
 DigestTakenWhen == "first"         \* "first", and then the view is decided; or when "answering" the joiner
 WithdrawPromiseWhen == "undecided" \* a promise is withdrawn when the joiner is suspected and its view "undecided", when
                                    \* it is suspected at all ("suspected"), or "never"
@@ -74,7 +76,8 @@ WithdrawPromiseWhen == "undecided" \* a promise is withdrawn when the joiner is 
 ASSUME
     /\ MaxBundle \in Nat \ {0}
     /\ {JoinRspAfterAcks, QueryBeforeDeciding, RefuseSeniors, OldMembersFirst, JoinerAnswersQuery, LeaverSkipsTakeover,
-        FirstTakesOver, HandViewToJoiner, DropSuspectedJoiner, PredecessorCheck, TagDigestRequests, PassStops, AnswerExcluded} \subseteq BOOLEAN
+        FirstTakesOver, HandViewToJoiner, DropSuspectedJoiner, PredecessorCheck, TagDigestRequests, PassStops, AnswerExcluded,
+        AnswerFormer} \subseteq BOOLEAN
     /\ IncarnationCheck \in {"ever", "present", "never"}
     /\ ViewIdNames \in {"creator", "first"}
     /\ DigestTakenWhen \in {"first", "answering"}
@@ -106,7 +109,8 @@ ViewIn(decision) == [id |-> decision.id, members |-> decision.members]
 JoinReq(life) == [type |-> "JOIN_REQ", life |-> life]
 JoinRsp(decision) == [type |-> "JOIN_RSP", decision |-> decision]
 
-\* To a joiner: this incarnation of it was in a view, and is excluded. It has to ask as the next one.
+\* To a joiner: this incarnation of it was in a view, and is excluded; or a later one of its name was in a view. It has to
+\* ask as the next one.
 JoinRefused(life) == [type |-> "JOIN_REFUSED", life |-> life]
 LeaveReq(life) == [type |-> "LEAVE_REQ", life |-> life]
 LeaveRsp(life) == [type |-> "LEAVE_RSP", life |-> life]
@@ -402,6 +406,7 @@ JoinReqReceived(s, e) ==
         IF m \in s.awaiting /\ m \in s.decision.joiners /\ life = LifeOf(s, m)
         THEN Handled(s, <<Send(m, JoinRsp(s.decision))>>)
         ELSE IF AnswerExcluded /\ IsExcluded(s, m, life) THEN Handled(s, <<Send(m, JoinRefused(life))>>)
+        ELSE IF AnswerFormer /\ HasLaterIncarnation(s, m) THEN Handled(s, <<Send(m, JoinRefused(life))>>)
         ELSE Ignored(s)
     ELSE IF present /\ IncarnationCheck = "never" /\ ~IsQueued(s, "leave", m)
     THEN Handled(s, <<Send(m, JoinRsp([s.decision EXCEPT !.joiners = {m}, !.lives[m] = life]))>>)

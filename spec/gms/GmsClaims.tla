@@ -287,13 +287,15 @@ RepeatedJoinGetsSameViewStep ==
             act'.effects[i].message.type = "JOIN_RSP" =>
                 act'.effects[i].message.decision = local[act'.member].decision
 
-\* A member passes up Left that wants to leave, or (FLAW-133) that was in a view and is excluded from a later one.
+\* A member passes up Left that wants to leave, or (FLAW-133) that was in a view and is excluded from a later one, or of
+\* which a later incarnation was in a view.
 LeavesOnlyWithCauseStep ==
     Up(act'.effects, "Left") # {} =>
         LET m == act'.member IN
         \/ local'[m].leaving
         \/ \E j, k \in DOMAIN views :
             Ancestor(j, k) /\ Has(views[j], m, life[m]) /\ ~Has(views[k], m, life[m])
+        \/ \E k \in DOMAIN views : \E x \in DOMAIN views[k].lives : IsFormer(m, x)
 
 \* The first member of a view leaves by a view that it decides, with the group stopped: no other has to miss it first.
 FirstLeavesByViewStep ==

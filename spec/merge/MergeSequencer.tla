@@ -40,7 +40,7 @@ Above == INSTANCE SequencerClaims WITH
     0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0, misuses |-> 0, closes |-> 0, suspicions |-> 0],
     History <- First, Unicast <- "fifo", SendIsAtomic <- TRUE, StopRule <- "flushed", Crashers <- {}, MaxCrashes <- 0,
     MaxDuplicates <- 0, MaxLostForwards <- 0, MaxLostData <- 0, MaxUnicasts <- 0, MaxStops <- 0, MaxMisuses <- 0,
-    MaxCloses <- 0, MaxSuspicions <- 0, Inheritors <- {}, Majority <- FALSE
+    MaxCloses <- 0, MaxSuspicions <- 0, Inheritors <- {}, Majority <- FALSE, MaxAttempts <- 0, Lost <- {}
 
 -----------------------------------------------------------------------------
 (* The effects of a step of merging's group on SEQUENCER *)

@@ -27,6 +27,10 @@
 (* Messages that wait when a view is installed are void: they count in no     *)
 (* later view.                                                                *)
 (*                                                                            *)
+(* A request names about as many messages as came of the request before. So   *)
+(* what is sent again fits what the network and the receiver's buffer take:   *)
+(* all that is missing, asked for again and again, would only be lost again.  *)
+(*                                                                            *)
 (* The guards have the values of the repaired algorithm. A model of its own   *)
 (* takes each away.                                                           *)
 (******************************************************************************)
@@ -34,7 +38,8 @@ EXTENDS Steps, Views, Digests, FiniteSets
 
 CONSTANTS
     HighestInterval,      \* time between two HIGHEST, ms
-    RequestDelay          \* time from when a gap is seen to the request, and between requests, ms
+    RequestDelay,         \* time from when a gap is seen to the request, and between requests, ms
+    FirstAsked            \* the most messages of an origin that a request names when none arrived since the one before
 
 (* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
 OfItsView == TRUE            \* a message counts in the view in which it was multicast; otherwise in any
@@ -50,16 +55,18 @@ RequestFrom == "teller"      \* a request goes to the "teller", or to the "origi
 AnswerFor == "all"           \* a member answers for messages of "all", or of its "own" alone
 SenderCheck == TRUE          \* a message of the view from outside the view is refused
 SetTimerOnce == TRUE         \* a timer that is set is not set again
+PacesRequests == TRUE        \* a request names about as many messages as have arrived; otherwise all that are missing
 
 ASSUME
     /\ {OfItsView, DiscardPendingOnView, KeepFormerStore, HoldsBack, DrainOnAdd, SenderCheck,
-        SetTimerOnce} \subseteq BOOLEAN
+        SetTimerOnce, PacesRequests} \subseteq BOOLEAN
     /\ CountFrom \in {"view", "start"}
     /\ JoinerStartsAt \in {"digest", "nothing"}
     /\ AnnounceHighest \in {"all", "own", "nobody"}
     /\ RequestFrom \in {"teller", "origin"}
     /\ AnswerFor \in {"all", "own"}
     /\ {HighestInterval, RequestDelay} \subseteq Nat
+    /\ FirstAsked \in Nat \ {0}
 
 -----------------------------------------------------------------------------
 (* Messages, and effects of this protocol alone *)
@@ -98,7 +105,8 @@ Window(x, n) ==
      kept |-> <<>>,         \* the payloads of purged + 1 .. delivered
      pending |-> [i \in {} |-> 0],  \* seqno -> payload, of what is received and cannot be delivered yet
      told |-> Source(x, n),         \* what was said last that is beyond `delivered`, by a message or HIGHEST
-     fetch |-> Source(x, n)]        \* what the layers above said, in this view
+     fetch |-> Source(x, n),        \* what the layers above said, in this view
+     arrived |-> 0]         \* how many messages that were missing have arrived since the last request
 
 \* A member before its first view.
 Start(member) ==
@@ -173,6 +181,23 @@ Gaps(w, upto) ==
     IN [i \in 1 .. Cardinality(gaps) |->
             CHOOSE g \in gaps : Cardinality({h \in gaps : h.first < g.first}) = i - 1]
 
+\* The first seqnos of these ranges, `count` of them at most.
+RECURSIVE FirstOf(_, _)
+FirstOf(ranges, count) ==
+    IF ranges = <<>> \/ count = 0 THEN <<>>
+    ELSE LET first == Head(ranges).first
+             last == Least(Head(ranges).last, first + count - 1)
+         IN <<[first |-> first, last |-> last]>> \o FirstOf(Tail(ranges), count - (last - first + 1))
+
+\* Those of the missing seqnos that the next request names. (A quarter more than arrived: so it grows while all arrive.)
+Named(w, gaps) == IF PacesRequests THEN FirstOf(gaps, FirstAsked + w.arrived + w.arrived \div 4) ELSE gaps
+
+\* Message n is one of those that are known to be missing.
+Fills(w, n) == n <= HighestOf(DOMAIN w.pending, Greatest(w.told.upto, w.fetch.upto))
+
+\* A request has been sent.
+NoneArrived(s) == [s EXCEPT !.windows = [x \in Members(s) |-> [s.windows[x] EXCEPT !.arrived = 0]]]
+
 \* A member announced more of x's messages than were delivered here: `by` has x's messages up to n.
 Heard(w, by, n) ==
     IF n <= w.delivered THEN w
@@ -182,8 +207,8 @@ Heard(w, by, n) ==
 RequestsFor(s, x) ==
     LET w == s.windows[x]
         Request(to, gaps) == Datagram(to, XmitReqMessage(s.view.id, x, gaps))
-        named == Gaps(w, w.fetch.upto)
-        known == Gaps(w, Free(s, x, HighestOf(DOMAIN w.pending, w.told.upto)))
+        named == Named(w, Gaps(w, w.fetch.upto))
+        known == Named(w, Gaps(w, Free(s, x, HighestOf(DOMAIN w.pending, w.told.upto))))
         teller == IF RequestFrom = "teller" THEN w.told.holder ELSE x
         first == IF named = <<>> THEN <<>> ELSE <<Request(w.fetch.holder, named)>>
         second == IF known = <<>> THEN <<>> ELSE <<Request(teller, known)>>
@@ -222,8 +247,8 @@ DataReceived(s, e) ==
     ELSE LET w == s.windows[m.origin] IN
     IF m.seqno <= w.delivered \/ m.seqno \in DOMAIN w.pending THEN Ignored(s)
     ELSE
-    LET next == m.seqno = w.delivered + 1
-        added == [w EXCEPT !.pending = [n \in DOMAIN @ \cup {m.seqno} |-> IF n = m.seqno THEN m.payload ELSE @[n]]]
+    LET added == [w EXCEPT !.pending = [n \in DOMAIN @ \cup {m.seqno} |-> IF n = m.seqno THEN m.payload ELSE @[n]],
+                           !.arrived = IF Fills(w, m.seqno) THEN @ + 1 ELSE @]
         before == [s EXCEPT !.windows[m.origin] = added]
         drained == IF DrainOnAdd THEN DrainOf(before, m.origin)
                    \* (The defect: of what can be delivered one is, and the rest waits for the next message.)
@@ -255,8 +280,8 @@ HighestReceived(s, e) ==
 RequestTimeout(s, e) ==
     LET requests == Requests(s) IN
     IF ~s.asking THEN Ignored(s)
-    ELSE IF requests = <<>> THEN Handled([s EXCEPT !.asking = FALSE], <<>>)
-    ELSE Handled(s, Append(requests, SetRequestTimer))
+    ELSE IF requests = <<>> THEN Handled([NoneArrived(s) EXCEPT !.asking = FALSE], <<>>)
+    ELSE Handled(NoneArrived(s), Append(requests, SetRequestTimer))
 
 \* A member's store of the view that a request names: the present view, or the view before.
 StoreOf(s, m) ==

@@ -18,6 +18,7 @@ WindowTypeOK(w) ==
     /\ w.low <= w.delivered /\ w.base <= w.delivered
     /\ w.purged + Len(w.kept) = w.delivered
     /\ \A n \in DOMAIN w.pending : n \in Seqno /\ n > w.delivered
+    /\ w.arrived \in Nat
 
 LocalTypeOK(m) ==
     LET s == local[m] IN
@@ -153,6 +154,27 @@ TimerSetOnceStep ==
         IN /\ TimersSet(act'.effects) \cap (timers[m] \ fired) = {}
            /\ (local'[m].asking <=> "request" \in timers'[m]) \/ m \notin up'
 
+\* A request names no more messages than FirstAsked, and five for each four that came since the request before. Only a
+\* message that the member did not have counts as one that came.
+Counted(ranges) ==
+    LET RECURSIVE Sum(_)
+        Sum(i) == IF i = 0 THEN 0 ELSE Sum(i - 1) + ranges[i].last - ranges[i].first + 1
+    IN Sum(Len(ranges))
+RequestsWhatArrivesStep ==
+    \A m \in {act'.member} \cap Member :
+        \E before \in {local[m].windows} : \E after \in {local'[m].windows} :
+        /\ \A i \in DOMAIN act'.effects :
+            LET message == act'.effects[i].message IN
+            act'.effects[i].type = "Datagram" /\ message.type = "XMIT_REQ" =>
+                /\ 4 * Counted(message.ranges) <= 4 * FirstAsked + 5 * before[message.origin].arrived
+                /\ after[message.origin].arrived = 0
+        /\ \A x \in DOMAIN before \cap DOMAIN after :
+            after[x].arrived > before[x].arrived =>
+                /\ act'.action = "ReceiveData" /\ after[x].arrived = before[x].arrived + 1
+                /\ \E p \in act'.consumed :
+                    /\ p.message.origin = x /\ p.message.seqno > before[x].delivered
+                    /\ p.message.seqno \notin DOMAIN before[x].pending
+
 \* JOI-03: a digest that is asked for says what was delivered.
 DigestSaysDeliveredStep ==
     act'.action = "AskForDigest" /\ act'.outcome = "handled" =>
@@ -169,6 +191,7 @@ OnlyByEffectsStep ==
     /\ act'.outcome = "none" => \A m \in Member : local'[m] \in {local[m], Start(m)}
 
 TimerSetOnce == [][TimerSetOnceStep]_vars
+RequestsWhatArrives == [][RequestsWhatArrivesStep]_vars
 DigestSaysDelivered == [][DigestSaysDeliveredStep]_vars
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 

@@ -24,6 +24,17 @@ OwnTwiceStep(s, e) ==
     IF e.type # "SendRequested" \/ Step(s, e).outcome # "handled" THEN Step(s, e)
     ELSE [Step(s, e) EXCEPT !.effects = Append(@, DeliverUp(s.member, e.payload))]
 
+\* What has arrived is not forgotten with a request.
+ArrivalsKept(s, e) ==
+    IF e.type # "RequestTimeout" \/ Step(s, e).outcome # "handled" THEN Step(s, e)
+    ELSE [Step(s, e) EXCEPT !.state.windows =
+            [x \in DOMAIN @ |-> [@[x] EXCEPT !.arrived = s.windows[x].arrived]]]
+
+\* A copy of a message counts as one that was missing. (The first one: a network that remembers gives as many as it likes.)
+CountsCopies(s, e) ==
+    IF e.type # "DataReceived" \/ Step(s, e).outcome # "ignored" \/ ~InView(s) THEN Step(s, e)
+    ELSE Handled([s EXCEPT !.windows[e.message.origin].arrived = Greatest(@, 1)], <<>>)
+
 \* Received messages are asked for, too.
 RequestsOneMore(s, e) ==
     IF e.type # "RequestTimeout" THEN Step(s, e)

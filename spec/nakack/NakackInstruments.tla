@@ -27,6 +27,11 @@ AskedOfCrashed == \E p \in OnTheWay("XMIT_REQ") : p.to \notin up
 FetchedFromAnother ==
     \E m \in up : \E s \in Members(local[m]) :
         LET w == local[m].windows[s] IN w.fetch.upto > w.base /\ w.fetch.holder # s
+RequestsAreCut ==
+    \E m \in up : \E x \in Members(local[m]) \ {m} :
+        LET w == local[m].windows[x]
+            gaps == Gaps(w, w.told.upto)
+        IN local[m].asking /\ Named(w, gaps) # gaps
 MergedView == \E m \in up : installed[m] # 0 /\ Cardinality(views[installed[m]].preds) > 1
 
 -----------------------------------------------------------------------------

@@ -137,6 +137,29 @@ LeaverKnowsMore ==
     <<FirstView(1, "A", AB), Next1(2, "A", <<"C", "A">>, {1}, {"C"}), Next1(3, "C", <<"C">>, {2}, {}),
       Next1(3, "A", AB, {1, 2}, {}), Next1(4, "A", B, {4}, {})>>
 
+ABCDE == <<"A", "B", "C", "D", "E">>
+
+\* A takes in D and E, and leaves that view with B alone.
+GivenUp == <<FirstView(1, "A", ABC), Next1(2, "A", ABCDE, {1}, {"D", "E"}), Next1(3, "A", AB, {2}, {})>>
+
+\* Three of five continue, and then two of the three.
+ThreeOfFive == <<FirstView(1, "D", <<"D", "A", "B", "C", "E">>), Next1(2, "A", ABC, {1}, {}), Next1(3, "A", <<"A", "C">>, {2}, {})>>
+
+(* ... in which members begin again, with or without their records: instead of MayFollow. *)
+
+JustAB == <<FirstView(1, "A", AB)>>
+
+\* The views that follow the first one, in order. (A view that follows none is of a member that hears nobody.)
+Then(script) == IF Len(views) <= Len(script) THEN {script[Len(views)]} ELSE {}
+ByItself(counter, m) == FirstView(counter, m, <<m>>)
+
+SeniorReturns == Then(<<Next1(2, "B", B, {1}, {}), ByItself(1, "A#2"), Next1(3, "B", <<"A#2", "B">>, {2, 3}, {})>>)
+BeginsAlone == Then(<<Next1(2, "A", A, {1}, {}), ByItself(1, "B#2")>>)
+LeaverReturns == Then(<<Next1(2, "A", B, {1}, {}), ByItself(1, "A#2")>>)
+HelpsThenMeets ==
+    Then(<<Next1(2, "A", AB, {1}, {}), Next1(3, "A", A, {2}, {}), Next1(2, "C", <<"C">>, {1}, {}),
+           Next1(3, "C", <<"C", "B#2">>, {4}, {"B#2"})>>)
+
 \* The group begins in two places.
 TwoFounders == <<FirstView(1, "A", A), FirstView(1, "B", B)>>
 
@@ -258,6 +281,16 @@ AllNewFound(s) ==
 \* In the place of Leavers: the creator does not count, or counts whatever it knows.
 NoLeavers(reports, here, v) == {}
 AnyLeaver(reports, here, v) == {v.id.creator} \ MembersOf(v)
+
+\* In the place of Founds: an incarnation that begins again founds a group, too.
+FoundsAgain(s) == s.view.members = <<s.member>> /\ s.view.id.creator = s.member /\ s.epoch = EpochOf(s.view)
+
+\* In the place of OnDisk: the attempts of formed views alone, or the record of the beginning.
+RecordOfFormed(s) == SubSeq(s.attempts, 1, 1)
+RecordOfFirst(s) == <<ViewOf(views[1])>>
+
+\* In the place of HasLeft.
+NobodyLeft(m) == FALSE
 
 \* In the place of CreatorHasLeft.
 CreatorMayStay == TRUE

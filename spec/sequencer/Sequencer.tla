@@ -33,7 +33,13 @@
 (* module MajorityViews). Then the coordinator multicasts FORMED, and orders. *)
 (* A member that knows no formed view reports none: joiners are no majority   *)
 (* of anything. A founder forms the first view, which it creates.             *)
-(* An address is used once: who forgot its reports has another.               *)
+(*                                                                            *)
+(* The views that a member reports are its *record*. It is on the member's    *)
+(* disk before a message of the step leaves that changed it: so before a      *)
+(* REPORT of it, and, at the coordinator of a view that is formed, before     *)
+(* anything is ordered. The next incarnation of the name begins with the      *)
+(* record (Restored): it counts as the former ones, and founds no group.      *)
+(* An address is used once: an incarnation without a record counts as new.    *)
 (*                                                                            *)
 (* The guards have the values of the repaired algorithm. The ablation `note`  *)
 (* of models.yaml has the values of the design note.                          *)
@@ -41,7 +47,8 @@
 EXTENDS Views, Steps, Integers, FiniteSets
 
 CONSTANTS
-    Majority            \* option: a view without a majority of the last one delivers nothing
+    Majority,           \* option: a view without a majority of the last one delivers nothing
+    MaxAttempts         \* with Majority: the most views of a record
 
 (* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
 ResendOn == "every_view"   \* the table is sent again: "every_view", "coordinator_change", "coordinator_gone", "never"
@@ -62,6 +69,10 @@ DeliverOtherViews == FALSE \* DATA of another view is delivered
 OrderForSuspects == FALSE  \* a coordinator orders FORWARDs of members that it suspects
 MajorityBy == "attempts"   \* that is: of each view in the "attempts" reported, of the last formed views ("installed"),
                            \* or of the last formed view by the new one's list ("listed")
+CountBy == "record"        \* a member counts as all incarnations that have had its "record", of its "name", or as
+                           \* its own one ("life")
+Prune == TRUE              \* views before a formed view that is reported are not asked for
+Abandon == TRUE            \* nor is a view of which the coordinator reports that it has not formed it
 
 ASSUME
     /\ ResendOn \in {"every_view", "coordinator_change", "coordinator_gone", "never"}
@@ -72,8 +83,8 @@ ASSUME
     /\ EpochInTag \in {"id", "counter", "nothing"}
     /\ CompareViewsBy \in {"id", "counter"}
     /\ SenderFrom \in {"header", "message"}
-    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DeliverOtherViews, OrderForSuspects, Majority} \subseteq BOOLEAN
-    /\ MajorityBy \in {"attempts", "installed", "listed"}
+    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DeliverOtherViews, OrderForSuspects, Majority, Prune, Abandon} \subseteq BOOLEAN
+    /\ MajorityBy \in {"attempts", "installed", "listed"} /\ CountBy \in {"record", "name", "life"}
 
 -----------------------------------------------------------------------------
 (* Messages, and what is passed up *)
@@ -106,6 +117,7 @@ Start(member) ==
      received_table |-> [m \in {} |-> 0], \* the highest tag received of each sender (SEQ-15)
      early |-> <<>>,            \* FORWARDs of views that are not installed or not formed yet, in order of arrival
      suspected |-> {},          \* its members that are suspected
+     founds |-> TRUE,           \* with Majority: it forms a first view of itself alone, as it has no record
      attempts |-> <<>>,         \* with Majority: the last formed view that it knows, and those installed since
      formed |-> FALSE,          \* with Majority: it knows that its view is formed
      reports |-> [m \in {} |-> 0]]  \* with Majority: the last REPORT of each member, of a view that is not formed yet
@@ -187,11 +199,43 @@ HasMajority(set, v) ==
     LET n == Cardinality(set \cap MembersOf(v)) IN
     2 * n > Len(v.members) \/ (2 * n = Len(v.members) /\ CoordinatorOf(v) \in set)
 
-\* Those of `set` of which each reported view has a majority in `set` and `left`.
-Served(reports, set, left) ==
-    {m \in set : \A i \in DOMAIN reports[m].attempts : HasMajority(set \cup left, reports[m].attempts[i])}
+\* The last incarnation of m's name, m or a former one, that is in the last formed view of its record `attempts`. An
+\* incarnation without the record counts as new: it is in no such view before it hears of another one.
+Since(m, attempts) ==
+    LET own == IF attempts = <<>> THEN {} ELSE {a \in MembersOf(attempts[1]) : a = m \/ IsFormer(a, m)}
+    IN own \ Superseded(own)
 
-\* The most of `set` that, with `left`, have a majority of each view that is reported among them.
+\* m, with its record `attempts`, counts as address a.
+CountsAs(m, attempts, a) ==
+    CASE CountBy = "record" -> a = m \/ (IsFormer(a, m) /\ \E first \in Since(m, attempts) : ~IsFormer(a, first))
+      [] CountBy = "name" -> a = m \/ IsFormer(a, m)
+      [] CountBy = "life" -> a = m
+
+\* The members of v as which those of `set` count.
+Counted(reports, set, v) == {a \in MembersOf(v) : \E m \in set : CountsAs(m, reports[m].attempts, a)}
+
+\* Some member of `set` reports v as the last formed view.
+IsFormedBy(reports, set, v) == \E x \in set : reports[x].attempts # <<>> /\ reports[x].attempts[1] = v
+
+\* The coordinator of v, which alone could form it, is in `set`, and reports another view as the last formed one. (So
+\* it has formed v not at all, or before that one.)
+IsAbandoned(reports, set, v) ==
+    \E x \in set : /\ reports[x].attempts # <<>> /\ reports[x].attempts[1] # v
+                   /\ CountsAs(x, reports[x].attempts, CoordinatorOf(v))
+
+\* The views that m reports and of which a majority is needed, if those of `set` are right.
+Asked(reports, set, m) ==
+    LET list == reports[m].attempts
+        matters(i) ==
+            /\ Prune => \A j \in i + 1 .. Len(list) : ~IsFormedBy(reports, set, list[j])
+            /\ Abandon => ~IsAbandoned(reports, set, list[i])
+    IN {list[i] : i \in {i \in DOMAIN list : matters(i)}}
+
+\* Those of `set` that ask for no view without a majority in `set` and `left`.
+Served(reports, set, left) ==
+    {m \in set : \A v \in Asked(reports, set, m) : HasMajority(Counted(reports, set, v) \cup left, v)}
+
+\* The most of `set` that, with `left`, have a majority of each view that is asked for among them.
 RECURSIVE Quorum(_, _, _)
 Quorum(reports, set, left) ==
     LET served == Served(reports, set, left) IN IF served = set THEN set ELSE Quorum(reports, served, left)
@@ -210,7 +254,7 @@ IsQuorum(reports, view) ==
 
 \* A member that creates its first view, of itself alone, founds the group. (The other members of a joiner's first view
 \* may all leave in it: then a joiner is alone there, too.)
-Founds(s) == s.view.members = <<s.member>> /\ s.view.id.creator = s.member /\ s.epoch = EpochOf(s.view)
+Founds(s) == s.founds /\ s.view.members = <<s.member>> /\ s.view.id.creator = s.member /\ s.epoch = EpochOf(s.view)
 
 \* Reports of views after `view`.
 LaterReports(reports, view) ==
@@ -319,10 +363,22 @@ FormedReceived(s, e) ==
     ELSE IF s.formed THEN Ignored(s)
     ELSE Handled(InFormed(s), <<ViewFormed(s.view.id)>>)
 
+\* Its record without the views that it has coordinated, and not formed: they are not formed any more. (The last of them it
+\* has reported: see Leavers.)
+Kept(s) ==
+    LET list == s.attempts
+        stays(i) == i = 1 \/ ~Abandon \/ ~CountsAs(s.member, list, CoordinatorOf(list[i]))
+        number(i) == Cardinality({j \in 1 .. i : stays(j)})
+        all == {i \in DOMAIN list : stays(i)}
+    IN [n \in 1 .. Cardinality(all) |-> list[CHOOSE i \in all : number(i) = n]]
+
+\* Its record has no room for a view: it helps to form none until it hears of a formed one.
+IsFull(s) == MajorityBy = "attempts" /\ Len(Kept(s)) >= MaxAttempts
+
 \* The views that a member has to report after it has installed `v`: none while it knows no formed view.
 Attempts(s, v) ==
     IF ~Majority THEN s.attempts
-    ELSE CASE MajorityBy = "attempts" -> IF s.attempts = <<>> THEN <<>> ELSE Append(s.attempts, v)
+    ELSE CASE MajorityBy = "attempts" -> IF s.attempts = <<>> \/ IsFull(s) THEN Kept(s) ELSE Append(Kept(s), v)
            [] MajorityBy = "installed" -> s.attempts
            [] MajorityBy = "listed" -> IF \A i \in DOMAIN s.attempts : HasMajority(MembersOf(v), s.attempts[i])
                                        THEN <<v>> ELSE s.attempts
@@ -336,8 +392,14 @@ Reports(before, s) ==
        THEN IF s.attempts # <<s.view>> THEN Handled(s, <<>>)
             ELSE Handled([s EXCEPT !.formed = TRUE, !.early = StillEarly(@, s.view, FALSE)],
                          IF IsCoordinator(s) THEN <<Multicast(FormedMessage(s.view.id))>> ELSE <<>>)
+       ELSE IF IsFull(before) THEN Handled(s, <<>>)
        ELSE IF IsCoordinator(s) THEN Forms(with)
        ELSE Handled(s, <<Send(CoordinatorOf(s.view), own)>>)
+
+\* An incarnation begins with the record of the former ones. Without one, it counts as new, and founds no group either.
+Restored(s, e) ==
+    IF ~Majority \/ Joined(s) \/ ~s.founds THEN LocalError(s)
+    ELSE Handled([s EXCEPT !.attempts = e.attempts, !.founds = FALSE], <<>>)
 
 \* SEQ-31, SEQ-32, AMB-81, AMB-82: what did not come back is sent again, in order, before anything new; FORWARDs that
 \* were early are ordered now. A departed member may merge back in the same incarnation (KeepDeparted): its entry stays until a
@@ -392,6 +454,7 @@ Step(s, e) ==
       [] e.type = "DataReceived" -> DataReceived(s, e)
       [] e.type = "ReportReceived" -> ReportReceived(s, e)
       [] e.type = "FormedReceived" -> FormedReceived(s, e)
+      [] e.type = "Restored" -> Restored(s, e)
       [] e.type = "ViewInstalled" -> ViewInstalled(s, e)
       [] e.type = "Suspected" -> Suspected(s, e)
       [] e.type = "SendLookedUp" -> SendLookedUp(s, e)

@@ -60,7 +60,7 @@ TypeOK ==
         /\ DOMAIN s.received_table \subseteq Names
         /\ \A i \in DOMAIN s.early : IsMessage(s.early[i], {"FORWARD"})
         /\ s.suspected \subseteq MembersOf(s.view) \ {m}
-        /\ s.formed \in BOOLEAN
+        /\ {s.formed, s.founds} \subseteq BOOLEAN /\ Len(s.attempts) <= MaxAttempts
         /\ \A i \in DOMAIN s.attempts : IsSeenView(s.attempts[i])
         /\ DOMAIN s.reports \subseteq Member
         /\ \A x \in DOMAIN s.reports :
@@ -279,9 +279,9 @@ StopLosesNoMessage ==
 -----------------------------------------------------------------------------
 (* Safety, with Majority. (From one first view; addresses are used once.) *)
 
-\* The views in which a coordinator orders. (A first view is formed from the start.)
+\* The views in which a coordinator orders. (A view at the start is formed.)
 FormedViews ==
-    {k \in DOMAIN views : views[k].preds = {} \/ \E i \in DOMAIN log[k][CoordinatorOf(views[k])] :
+    {k \in DOMAIN views : k <= Len(First) \/ \E i \in DOMAIN log[k][CoordinatorOf(views[k])] :
         log[k][CoordinatorOf(views[k])][i] = FormedMessage(views[k].id)}
 
 OnOnePath(j, k) == j = k \/ Group!ComesBefore(j, views[k].preds) \/ Group!ComesBefore(k, views[j].preds)
@@ -297,6 +297,22 @@ DeliveredOnOnePath ==
 
 \* A message of a member of a view that is not formed is delivered in a formed one, or not at all.
 DeliveredInFormed == \A m \in InGroup : \A i \in DOMAIN aux_delivered[m] : aux_delivered[m][i][3] \in FormedViews
+
+\* a and b are incarnations of one name, and between them its disk was not lost.
+OneDisk(a, b) ==
+    \/ a = b
+    \/ IsFormer(a, b) /\ \A c \in Lost : ~(IsFormer(a, c) /\ (c = b \/ IsFormer(c, b)))
+    \/ IsFormer(b, a) /\ \A c \in Lost : ~(IsFormer(b, c) /\ (c = a \/ IsFormer(c, a)))
+
+\* The members of view number j of which the disk is at a member of `set`.
+WithDisk(set, j) == {a \in DOMAIN views[j].lives : \E m \in set : OneDisk(a, m)}
+
+\* Each formed view was installed by a majority, as disks count, of the one before. (In the order of decision: each disk
+\* sees views in that order. Its creator was there, where it has left by it.)
+OnePrimary ==
+    \A j, k \in FormedViews :
+        (j < k /\ \A i \in FormedViews : ~(j < i /\ i < k)) =>
+            HasMajority(WithDisk({m \in Member : Took(m, k)} \cup ({views[k].id.creator} \ MembersOf(views[k])), j), views[j])
 
 \* Formed view j is the next after u.
 NextFormed(u, j) ==
@@ -569,6 +585,22 @@ TablesEventuallyEmpty ==
 
 \* With Majority: in a last view that has a majority of those before, with all its members in it, all know that it is formed.
 FormedInTheEnd == <>[](\A m \in InGroup : IsComplete(installed[m]) => local[m].formed)
+
+\* The same of any last view, as far as it is promised. Of the last formed view that its members know, those that know of
+\* it are, as disks count, a majority; and of each view that they have attempted since, or its coordinator is there, which
+\* can say that it has not formed it. (An attempt of which neither is there may have been formed: they have to wait.)
+Suffices(k) ==
+    LET here == MembersOf(views[k])
+        numbers(m) == {j \in 1 .. k - 1 : \E i \in DOMAIN local[m].attempts : local[m].attempts[i] = ViewOf(views[j])}
+        formed == {j \in 1 .. k - 1 : \E m \in here : local[m].attempts # <<>> /\ local[m].attempts[1] = ViewOf(views[j])}
+        last == CHOOSE j \in formed : \A i \in formed : i <= j
+        know == {m \in here : last \in numbers(m)}
+        is_enough(j) == HasMajority(WithDisk(know, j), views[j])
+    IN /\ formed # {} /\ is_enough(last)
+       /\ \A m \in know : \A j \in {j \in numbers(m) : j > last} :
+            is_enough(j) \/ CoordinatorOf(views[j]) \in WithDisk(know, j)
+
+FormsWhenItSuffices == <>[](\A m \in InGroup : (IsComplete(installed[m]) /\ Suffices(installed[m])) => local[m].formed)
 
 -----------------------------------------------------------------------------
 (* Witnesses *)

@@ -39,7 +39,8 @@ CONSTANTS
     MaxMisuses,     \* fault budget: what no correct peer or caller does
     MaxSuspicions,  \* fault budget: members that a member suspects, by mistake or not
     MaxCloses,      \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
-    Inheritors      \* bound: whose next incarnation is given what is on its way to the former one
+    Inheritors,     \* bound: whose next incarnation is given what is on its way to the former one
+    Lost            \* with Majority: the incarnations before which the disk of their name is lost
 
 VARIABLES
     views, installed, life,     \* see Membership
@@ -256,6 +257,12 @@ ResendTable(m) ==
 -----------------------------------------------------------------------------
 (* Membership *)
 
+\* The former incarnations of m's name.
+Formers(m) == {a \in Member : IsFormer(a, m)}
+
+\* m has begun. A later incarnation of a name begins with a record, when the former ones are gone.
+HasBegun(m) == IF ~Majority THEN TRUE ELSE IF Formers(m) = {} THEN TRUE ELSE ~local[m].founds
+
 \* The views that may be decided now.
 MayFollow == IF Len(views) < Len(History) THEN {History[Len(views) + 1]} ELSE {}
 
@@ -286,7 +293,8 @@ EnterDecided(action, m) ==
 EnterNew(action, m) ==
     \E v \in MayFollow :
         /\ Group!MayInstall(m, v)    \* (First, as it is the cheaper one and mostly false.)
-        /\ Group!MayDecide(v)
+        /\ Group!MayDecide(v) /\ \A x \in v.joins : HasBegun(x)
+        /\ Majority => \A x \in Member : IsFormer(v.id.creator, x) => ~HasBegun(x)
         /\ Enter(action, m, Len(views) + 1, v, Channel!NoArrivals, Append(log, Channel!NoCasts(v)))
         /\ settled' = Append(settled, CameTo(m, Channel!NoArrivals))
         /\ views' = Append(views, v)
@@ -364,6 +372,22 @@ Close(m) ==
     /\ Environment("Close", m, None, {})
     /\ Spend("closes")
     /\ UNCHANGED <<local, views, installed, life, up, log, settled, got, held, due, looked, stops, sent, aux_path, aux_delivered>>
+
+\* What is on the disk, when the incarnation s ends. (It is written before the effects of a step.)
+OnDisk(s) == s.attempts
+
+\* m has decided a view without itself: it counts in that view (Leavers), and its record is removed.
+HasLeft(m) == \E k \in DOMAIN views : views[k].preds # {} /\ views[k].id.creator = m /\ m \notin DOMAIN views[k].lives
+
+\* The next incarnation of a name begins, with the record of the former one, or without, where the disk is lost. (An
+\* incarnation that was in no view has the record of the one before it.)
+Begin(m) ==
+    /\ Majority /\ ~HasBegun(m)
+    /\ Formers(m) \cap up = {} /\ \A a \in Formers(m) : HasBegun(a)
+    /\ \E last \in Formers(m) \ Superseded(Formers(m)) :
+        ApplyHere("Begin", m, [type |-> "Restored",
+                               attempts |-> IF m \in Lost \/ HasLeft(last) THEN <<>> ELSE OnDisk(local[last])], {}, None)
+    /\ UNCHANGED <<views, installed, life, up, settled, got, due, looked, stops, sent, spent, aux_path>>
 
 \* m suspects x. (A budget: also that x is left out by m's next view is the script's.)
 Suspect(m) ==
@@ -476,6 +500,7 @@ Next ==
         \/ InstallView(m)
         \/ Join(m)
         \/ Restart(m)
+        \/ Begin(m)
         \/ Crash(m)
         \/ Close(m)
         \/ Suspect(m)
@@ -497,6 +522,7 @@ Fairness ==
         /\ WF_vars(ResendTable(m))
         /\ WF_vars(InstallView(m))
         /\ WF_vars(Restart(m))
+        /\ WF_vars(Begin(m))
         /\ WF_vars(Join(m))
         /\ WF_vars(Stop(m))
 

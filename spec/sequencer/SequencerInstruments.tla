@@ -31,7 +31,8 @@ Alphabet(messages, outsides) ==
                         m \in Member \cup {"Z"}, v \in decided, attempts \in {<<>>, <<CHOOSE v \in decided : TRUE>>}}
         formed == {[type |-> "FormedReceived", sender |-> m, message |-> FormedMessage(id)] :
                         m \in Member \cup {"Z"}, id \in {v.id : v \in decided} \cup {NoViewId}}
-    IN (IF Majority \/ MaxMisuses > 0 THEN reported \cup formed ELSE {}) \cup
+        restored == {[type |-> "Restored", attempts |-> attempts] : attempts \in {<<>>, <<CHOOSE v \in decided : TRUE>>}}
+    IN (IF Majority \/ MaxMisuses > 0 THEN reported \cup formed \cup restored ELSE {}) \cup
        {[type |-> "SendRequested", payload |-> n] : n \in 1 .. 2}
        \cup {[type |-> "UnicastRequested", to |-> m, payload |-> n] : m \in Member, n \in 0 .. 2}
        \cup {[type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(v.id, stranger, 1)] : v \in decided}

@@ -277,6 +277,13 @@ def test_a_life_that_was_in_a_view_is_let_in_by_no_late_request(life: int) -> No
     assert (state, answer) == run(state, join_req("C", life))
 
 
+def test_an_incarnation_with_a_lower_number_is_refused() -> None:
+    """As where a clock was set back. Each number is an address of its own, as in the runtime."""
+    state = member("A", decision(7, "A", "ABDE", lives={"C#9": 0}))
+    assert (state, [Send("C#7", gms.JoinRefused(0))]) == run(state, join_req("C#7"))
+    assert [SUSPEND] == run(state, join_req("C#10"))[1]
+
+
 def test_a_later_life_takes_the_place_of_one_that_waits() -> None:
     waiting, _ = run(member("A"), join_req("F"), join_req("G"), join_req("F", 2))
     assert (gms.Request("join", "G", 0), gms.Request("join", "F", 2)) == waiting.queue

@@ -19,7 +19,7 @@ from groupcomm.nakack import (
 )
 from groupcomm.view import View, ViewId
 
-CONFIG = nakack.Config(highest_interval=500, request_delay=20)
+CONFIG = nakack.Config(highest_interval=500, request_delay=20, first_asked=4)
 ABC = View(ViewId(1, "A"), ("A", "B", "C"))
 NEXT = View(ViewId(2, "A"), ("A", "B", "C"))
 RECEIVED = {nakack.Data: DataReceived, nakack.Highest: HighestReceived, nakack.XmitReq: XmitReqReceived}

@@ -33,7 +33,7 @@ from groupcomm.nakack import (
 )
 from groupcomm.view import View, ViewId
 
-CONFIG = Config(highest_interval=500, request_delay=20)
+CONFIG = Config(highest_interval=500, request_delay=20, first_asked=4)
 AB = View(ViewId(1, "A"), ("A", "B"))
 REQUEST = SetTimer("request", 20, 20)
 
@@ -55,7 +55,23 @@ def data(seqno: int, payload: object = "m") -> DataReceived:
 def test_a_huge_number_of_a_peer_is_a_range_and_no_list() -> None:
     told = after(in_view("B"), HighestReceived("A", Highest(AB.id, Vector.of(A=10**18, B=-1))))
     _, effects = nakack.step(CONFIG, told, RequestTimeout())
-    assert effects == (Datagram("A", XmitReq(AB.id, "A", (Range(0, 10**18),))), REQUEST)
+    assert effects == (Datagram("A", XmitReq(AB.id, "A", (Range(0, 3),))), REQUEST)
+
+
+def test_requests_grow_while_what_they_name_arrives_and_shrink_when_it_is_lost() -> None:
+    state = after(in_view("B"), HighestReceived("A", Highest(AB.id, Vector.of(A=99, B=-1))))
+    asked = []
+    for arrive in (4, 9, 15, 6, 0, 4):  # of what the request before named
+        state, effects = nakack.step(CONFIG, state, RequestTimeout())
+        match effects[0]:
+            case Datagram(_, XmitReq(_, _, (Range() as each,))):
+                pass
+            case other:
+                pytest.fail(f"no request: {other}")
+        asked.append(each.last - each.first + 1)
+        for seqno in range(each.first, each.first + arrive):
+            state, _ = nakack.step(CONFIG, state, data(seqno))
+    assert asked == [4, 9, 15, 22, 11, 4]
 
 
 def test_a_huge_request_is_answered_with_what_there_is() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -13,10 +13,10 @@ from attrs import evolve
 import groupcomm_runtime
 from groupcomm import state_transfer
 from groupcomm.effects import Multicast
-from groupcomm.events import MergeViewInstalled, ViewFormed, ViewInstalled
+from groupcomm.events import Deliver, MergeViewInstalled, Payload, ViewFormed, ViewInstalled
 from groupcomm.view import View, ViewId
 from groupcomm_field.logs.claims import judge
-from groupcomm_field.logs.replaying import replayed
+from groupcomm_field.logs.replaying import Life, Step, replayed
 from groupcomm_field.torture.network import CALM, LossySocket
 from groupcomm_runtime import Event, Group, Message, NewView, Primary, Settings
 from groupcomm_runtime.layers import configs
@@ -130,7 +130,7 @@ def test_of_three_and_two_members_the_three_deliver_alone_and_the_two_when_they_
     with caplog.at_level(logging.INFO, logger="groupcomm_runtime"):
         asyncio.run(test())
     lines = [json.loads(record.getMessage()) for record in caplog.records]
-    assert {"view", "suspects", "ended"} | ({"primary"} if majority else set()) == {
+    assert {"view", "suspects", "ended"} | ({"primary", "waits"} if majority else set()) == {
         line["operation"] for line in lines if line["operation"] != "dropped"
     }
     assert all(line["group"] == "demo" and "#" in line["address"] for line in lines)
@@ -148,6 +148,25 @@ def test_of_three_and_two_members_the_three_deliver_alone_and_the_two_when_they_
             life.configs["sequencer"] = evolve(life.configs["sequencer"], majority=True)
         (told,) = judge(lives).rejected
         assert "of which neither comes before the other" in str(told)
+
+
+def test_views_on_one_path_go_on_from_records_and_counters_may_begin_anew() -> None:
+    """A pair is killed; each begins again with its record, and the pair delivers in a view with an old counter."""
+    pair, again = View(ViewId(9, "a#1"), ("a#1", "b#1")), View(ViewId(2, "a#2"), ("a#2", "b#2"))
+
+    def life(member: str, record: Sequence[View], view: View) -> Life:
+        restored = "restored", [[each.id.counter, each.id.creator, [*each.members]] for each in record]
+        steps = [Step(2, "restored", restored, (), (), ())] * bool(record)
+        ordered = ViewInstalled(view), Deliver("c", Payload(b"%d" % view.id.counter))
+        steps.append(Step(3, "application", ("returned",), (), (), ordered))
+        return Life(member, member, "demo", configs(evolve(FAST, majority=True)), "", steps)
+
+    former = [life("a#1", (), pair), life("b#1", (), pair)]
+    assert [] == judge([*former, life("a#2", (pair,), again), life("b#2", (pair,), again)]).rejected
+    (told,) = judge([*former, life("a#2", (), again), life("b#2", (), again)]).rejected
+    assert "of which neither comes before the other" in str(told)
+    (told,) = judge([*former, life("a#2", (pair, again, pair), again)]).rejected
+    assert "comes before itself, by their records" in str(told)
 
 
 def test_a_member_without_the_option_is_a_stranger(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_a_core_that_reuses_the_message_is_told() -> None:
 
 def test_what_makes_a_member_are_these_constants_and_no_others() -> None:
     protocol = PROTOCOLS["sequencer"]
-    assert {"majority": "Majority"} == protocol.parameters
+    assert {"majority": "Majority", "max_attempts": "MaxAttempts"} == protocol.parameters
     assert {
         "ResendOn": "every_view",
         "ResendOrder": "rising",
@@ -41,4 +41,7 @@ def test_what_makes_a_member_are_these_constants_and_no_others() -> None:
         "DeliverOtherViews": False,
         "OrderForSuspects": False,
         "MajorityBy": "attempts",
+        "CountBy": "record",
+        "Prune": True,
+        "Abandon": True,
     } == protocol.guards

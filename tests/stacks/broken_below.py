@@ -104,9 +104,13 @@ _NAKACK: Final = (
         "return state, ()",
     ),
     ("highest_never_told", "if not any(window.kept for window in state.windows.values()):", "if True:"),
-    ("nothing_asked", "if state.asking or next(iter(_requests(state)), None) is None:", "if True:"),
-    ("asked_once", "return state, (*requests, _request_timer(config))", "return state, requests"),
-    ("asking_never_ends", "return evolve(state, asking=False), ()", "return state, ()"),
+    ("nothing_asked", "if state.asking or next(iter(_requests(config, state)), None) is None:", "if True:"),
+    (
+        "asked_once",
+        "return _none_arrived(state), (*requests, _request_timer(config))",
+        "return _none_arrived(state), requests",
+    ),
+    ("asking_never_ends", "return evolve(_none_arrived(state), asking=False), ()", "return state, ()"),
     ("nothing_answered", "if store is None or event.sender == state.member:", "if True:"),
     ("former_view_not_kept", "former = Former(state.view.id, PerMember(stores))", "former = _NO_FORMER"),
     (

@@ -28,7 +28,7 @@ __all__ = ["NAKACK", "UNICAST", "Measured", "measured"]
 
 MEMBERS: Final = ("A", "B", "C")
 UNICAST: Final = unicast.Config(retransmit_min=20, retransmit_max=1_000, resend_most=5)
-NAKACK: Final = nakack.Config(highest_interval=100, request_delay=20)
+NAKACK: Final = nakack.Config(highest_interval=100, request_delay=20, first_asked=4)
 
 _EVERY: Final = 20.0  # ms between two multicasts of a member
 _DELAY: Final = (1.0, 5.0)  # ms that a datagram takes

@@ -77,7 +77,7 @@ func TestPairsAreReadAndWritten(t *testing.T) {
 
 func TestAllGapsOfASenderAreAskedFor(t *testing.T) {
 	view := group.View{Id: group.ViewId{Counter: 1, Creator: "A"}, Members: []string{"A", "B"}}
-	config := nakack.Config{HighestInterval: 2, RequestDelay: 1}
+	config := nakack.Config{HighestInterval: 2, RequestDelay: 1, FirstAsked: 4}
 	s := nakack.Step(config, nakack.Start("B"), group.ViewInstalled{View: view}).State
 	for _, n := range []int64{1, 3} {
 		data := nakack.Data{ViewId: view.Id, Origin: "A", Seqno: n, Payload: wire.Payload("0")}

@@ -45,12 +45,14 @@ COMMANDS: Final = {
     "torture": "torture.command",
     "jgroups": "jgroups.command",
     "report": "report.command",
+    "site": "site.command",
     "errata": "documents.write_errata",
     "requirements": "documents.write_requirements",
     "stack": "documents.write_stack",
     "guarantees": "documents.write_guarantees",
     "vectors": "vectors.command",
     "pipeline": "pipeline.command",
+    "port": "port.app",
     "key": "key.app",
 }
 """The commands, and where each is defined: in which module of this room, and by which name."""

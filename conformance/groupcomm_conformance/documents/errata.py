@@ -11,6 +11,7 @@ holds TLC to.
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os.path import lexists
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -43,6 +44,8 @@ __all__ = [
 ]
 
 INDEX: Final = Path("docs", "errata", "README.md")
+JGROUPS: Final = Path("docs", "jgroups.md")
+"""What JGroups has of each flaw, in a project that compares the two."""
 ORDER: Final = Path("spec", "common", "errata.yaml")
 NOTE: Final = "Flaws of the design note, in the order of its story"
 OWN: Final = "Flaws of what is built here: of repairs, and of protocols put together"
@@ -149,12 +152,13 @@ def pages(root: Path, shown: Iterable[Shown], order: Mapping[str, Order] = Mappi
         protocols.setdefault(each.manifest.protocol, []).append(each)
     parts = {protocol: _parts(own, order.get(protocol)) for protocol, own in protocols.items()}
     folder = made(INDEX).parent
+    jgroups = JGROUPS.name if lexists(root / JGROUPS) else ""
     written = {made(INDEX): opening(root, INDEX, "Errata") + "\n" + _index(parts)}
     for protocol, groups in parts.items():
         lines = [f"# Errata of {protocol}\n\n{_PROTOCOL}"]
         for title, own in groups:
             lines += [*([f"{title}:", ""] if title else []), *_table(own), ""]
-        sections = [_section(each) for _, own in groups for each in own]
+        sections = [_section(each, jgroups) for _, own in groups for each in own]
         written[folder / f"{protocol}.md"] = "\n".join((*lines, *sections))
     return written
 
@@ -217,7 +221,7 @@ def _table(entries: Iterable[Shown], page: str = "") -> list[str]:
     return ["| flaw | harm | states | repair |", "| --- | --- | --- | --- |", *rows]
 
 
-def _section(shown: Shown) -> str:
+def _section(shown: Shown, jgroups: str) -> str:
     manifest, model, erratum, checked = shown.manifest, shown.model, shown.erratum, shown.checked
     own = manifest.cfg(model).constants
     control = manifest.model(str(model.control))
@@ -252,8 +256,7 @@ def _section(shown: Shown) -> str:
             _folded(f"**Proof.** The same bounds with {on} hold: `{control.name}` ({_size(control)})."),
             *(["", "With the repair in place hold:", "", *proof] if proof else []),
             "",
-            f"**In JGroups**: [its row](../jgroups.md#{erratum.id.lower()}).",
-            "",
+            *([f"**In JGroups**: [its row](../{jgroups}#{erratum.id.lower()}).", ""] if jgroups else []),
         )
     )
 

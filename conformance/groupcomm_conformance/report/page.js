@@ -211,7 +211,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
 }
 
 // The contents say where one is.
-const places = new Map([...document.querySelectorAll(".contents li a")].map((link) => [link.hash.slice(1), link]));
+const places = new Map([...document.querySelectorAll(".contents li a[href^=\"#\"]")].map((link) => [link.hash.slice(1), link]));
 const seen = new IntersectionObserver(
   (entries) => {
     for (const { target, isIntersecting } of entries) {

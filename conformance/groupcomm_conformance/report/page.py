@@ -33,9 +33,9 @@ from groupcomm_conformance.why.why import Why
 from .findings import Findings
 from .story import Cell, Row, Story, tell
 
-__all__ = ["pages", "states"]
+__all__ = ["HERE", "Shown", "environment", "pages", "shown", "states"]
 
-_HERE: Final = Path(__file__).parent
+HERE: Final = Path(__file__).parent
 _OUTCOMES: Final = ("handled", *(outcome for outcome in OUTCOMES if outcome != "handled"), "none")
 """As a reader wants them; the environment's own actions end with `none`."""
 _WORDS: Final = {"none": "environment"}
@@ -54,7 +54,7 @@ class _Proof:
 
 
 @frozen
-class _Shown:
+class Shown:
     """A model as the page shows it."""
 
     findings: Findings
@@ -102,32 +102,32 @@ class _Protocol:
     """A protocol as the page shows it."""
 
     findings: Findings
-    models: Sequence[_Shown]
+    models: Sequence[Shown]
 
     @property
     def name(self) -> str:
         return self.findings.protocol
 
     @property
-    def holding(self) -> list[_Shown]:
+    def holding(self) -> list[Shown]:
         return [shown for shown in self.models if shown.model.holds]
 
     @property
-    def ablations(self) -> list[_Shown]:
+    def ablations(self) -> list[Shown]:
         return [shown for shown in self.models if not shown.model.holds]
 
     @property
-    def errata(self) -> list[_Shown]:
+    def errata(self) -> list[Shown]:
         return [shown for shown in self.models if shown.model.erratum is not None]
 
     @property
-    def stories(self) -> list[_Shown]:
+    def stories(self) -> list[Shown]:
         """The counterexamples without an erratum; unexpected ones first."""
         told = [shown for shown in self.models if shown.story and shown.model.erratum is None]
         return sorted(told, key=lambda shown: shown.checked.outcome == shown.expected)
 
     @property
-    def differing(self) -> list[_Shown]:
+    def differing(self) -> list[Shown]:
         return [shown for shown in self.models if shown.differences]
 
     @property
@@ -188,7 +188,7 @@ class _Protocol:
     def passed(self) -> int:
         return sum(result.outcome == "pass" for result in self.findings.scenarios)
 
-    def share(self, shown: _Shown) -> str:
+    def share(self, shown: Shown) -> str:
         """Give a model's time as a share of the longest, from 0 to 1; a speck is nothing."""
         longest = max(each.checked.seconds for each in self.models)
         of = shown.checked.seconds / longest if longest else 0.0
@@ -214,29 +214,18 @@ def pages(
 
     `made` says of what and when it was made, `figures` are SVG by their titles.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["seconds"] = _seconds
-    environment.filters["told"] = lambda name: _WORDS.get(name, name.replace("_", " "))
-    environment.filters["humps"] = _humps
-    environment.filters["first_sentence"] = first_sentence
-    environment.filters["count"] = lambda number: f"{number:,}"
-    protocols = [_Protocol(findings, [_shown(findings, model) for model in findings.models]) for findings in found]
+    templates = environment()
+    protocols = [_Protocol(findings, [shown(findings, model) for model in findings.models]) for findings in found]
     common = {"protocols": protocols, "made": made, "css": _own("page.css"), "js": _own("page.js")}
     own = {"outcomes": _OUTCOMES, "verdicts": VERDICTS, "conditions": CONDITIONS, "complaints": _complaints}
-    page = environment.get_template("protocol.html")
+    page = templates.get_template("protocol.html")
     for protocol in protocols:
         yield f"{protocol.name}.html", page.render(common, **own, p=protocol, ok=protocol.findings.ok)
 
-    def every(models: Callable[[_Protocol], Iterable[_Shown]]) -> list[_Shown]:
+    def every(models: Callable[[_Protocol], Iterable[Shown]]) -> list[Shown]:
         return [shown for protocol in protocols for shown in models(protocol)]
 
-    index = environment.get_template("index.html").render(
+    index = templates.get_template("index.html").render(
         common,
         p=None,
         ok=all(protocol.findings.ok for protocol in protocols),
@@ -248,9 +237,26 @@ def pages(
     yield "index.html", index
 
 
+def environment(*folders: Path) -> jinja2.Environment:
+    """Give the templates of these folders and of this one, with the filters that they use."""
+    found = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([*folders, HERE]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["seconds"] = _seconds
+    found.filters["told"] = lambda name: _WORDS.get(name, name.replace("_", " "))
+    found.filters["humps"] = _humps
+    found.filters["first_sentence"] = first_sentence
+    found.filters["count"] = lambda number: f"{number:,}"
+    return found
+
+
 def _own(name: str) -> Markup:
     """Read a file of ours that stands in the page as it is."""
-    return Markup((_HERE / name).read_text(encoding="utf-8"))  # noqa: S704 - it is ours
+    return Markup((HERE / name).read_text(encoding="utf-8"))  # noqa: S704 - it is ours
 
 
 def states(story: Story) -> dict[str, Any]:
@@ -280,13 +286,14 @@ def _script(value: object) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))  # noqa: S704 - these end the element
 
 
-def _shown(findings: Findings, model: Model) -> _Shown:
+def shown(findings: Findings, model: Model) -> Shown:
+    """Give a model that was run as a page shows it, with the story of its counterexample."""
     checked = findings.checked[model.name]
     story = None
     why = findings.whys.get(model.name)
     if checked.trace:
         story = tell(why.trace if why else checked.trace, back_to=checked.loop, stutters=checked.stuttering)
-    return _Shown(
+    return Shown(
         findings,
         model,
         checked,

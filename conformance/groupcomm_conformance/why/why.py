@@ -37,7 +37,7 @@ from groupcomm_conformance.tlc.errors import ConfigFailed, EvaluationFailed, Par
 
 from .unfolded import unfold
 
-__all__ = ["Again", "Reasons", "Why", "reasons", "why"]
+__all__ = ["Again", "Reasons", "Why", "reasons", "sentence", "why"]
 
 _KEEP_ACT: Final = "KeepAct"
 """The constant that, where a specification has it, switches `act` on."""
@@ -93,8 +93,8 @@ def why(manifest: Manifest, model: Model, checked: CheckedModel, cache: Reasons 
         return None
     root = manifest.module_of(model.claims)
     modules = read_modules(manifest.folders, root)
-    sentence, place = _sentence(modules, checked.violated)
-    told = Why(checked.violated, sentence, place, (), "", checked.trace)
+    says, place = sentence(modules, checked.violated)
+    told = Why(checked.violated, says, place, (), "", checked.trace)
     cfg = manifest.cfg(model)
     claim = checked.violated
     again = Again(manifest, root, modules, cfg, checked.trace)
@@ -119,16 +119,16 @@ def reasons(shown: Iterable[tuple[Manifest, Model, CheckedModel]], cache: Reason
         return list(pool.map(lambda each: why(each[0], each[1], each[2], cache), shown))
 
 
-def _sentence(modules: Modules, claim: str) -> tuple[str, str]:
+def sentence(modules: Modules, claim: str) -> tuple[str, str]:
     """Find the comment above a claim, or else above its step, without the requirement that it begins with."""
-    sentence, place = "", ""
+    says, place = "", ""
     for operator in (claim, f"{claim}Step"):
-        if sentence or (found := modules.sentence(operator)) is None:
+        if says or (found := modules.sentence(operator)) is None:
             continue
-        sentence = _TAG.sub("", found[0])
+        says = _TAG.sub("", found[0])
         module = modules.definition(operator)
         place = f"{module[0]}.tla:{found[1]}" if module else ""
-    return f"{sentence[:1].upper()}{sentence[1:]}", place
+    return f"{says[:1].upper()}{says[1:]}", place
 
 
 _TAG: Final = re.compile(r"^[A-Z]{3,5}-\d+[a-z]?(?:, [A-Z]{3,5}-\d+[a-z]?)*(?:: *|$)")

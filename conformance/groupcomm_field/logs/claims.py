@@ -5,6 +5,7 @@ Each is judged of what the replayed stacks did, and not of what the logs say of 
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from attrs import define, field
@@ -95,6 +96,8 @@ class _History:
     """An incarnation's deliveries in each of its views, in order; its views, in order; and its multicasts."""
 
     log: str
+    record: list[ViewId] = field(factory=list)
+    """The views that former incarnations of its name have left it, in order."""
     views: list[ViewId] = field(factory=list)
     delivered: dict[ViewId, list[tuple[Address, bytes]]] = field(factory=dict)
     members: dict[ViewId, tuple[Address, ...]] = field(factory=dict)
@@ -109,6 +112,8 @@ class _History:
         for step in life.steps:
             if step.written[0] == "multicast":
                 history.sent.append(step.written[1])
+            elif step.written[0] == "restored":
+                history.record = [ViewId(counter, creator) for counter, creator, _ in step.written[1]]
             for event in step.ordered:
                 match event:
                     case ViewInstalled(view):
@@ -168,13 +173,25 @@ def _ordered(histories: Mapping[Address, _History], counts: Counter[str]) -> Ite
 
 
 def _on_one_path(histories: Sequence[_History], counts: Counter[str]) -> Iterator[Rejected]:
-    """With the option majority: of two views with deliveries one precedes the other (DeliveredOnOnePath)."""
-    before: defaultdict[ViewId, set[ViewId]] = defaultdict(set)
-    steps = {pair for history in histories for pair in pairwise(history.views)}
-    for earlier, later in sorted(steps, key=lambda pair: pair[1].counter):
-        before[later] |= before[earlier] | {earlier}
+    """With the option majority: of two views with deliveries one precedes the other (DeliveredOnOnePath).
+
+    The first view of an incarnation follows the views of its record. Counters begin anew where all were killed.
+    """
+    follows: defaultdict[ViewId, set[ViewId]] = defaultdict(set)
+    for history in histories:
+        path = [*history.record, *history.views]
+        for place, view in enumerate(path):
+            follows[view].update(path[max(place - 1, 0) : place])
     delivering = {view: each for each in histories for view in each.views if each.delivered[view]}
-    for one, other in pairwise(sorted(delivering, key=lambda view: view.counter)):
+    before: dict[ViewId, frozenset[ViewId]] = {}
+    try:
+        for view in TopologicalSorter(follows).static_order():
+            before[view] = frozenset().union(*({each} | before[each] for each in follows[view]))
+    except CycleError as error:
+        view = error.args[1][0]
+        yield Rejected("the logs", 1, f"view {view.counter}/{view.creator} comes before itself, by their records")
+        return
+    for one, other in pairwise(view for view in before if view in delivering):
         counts["formed views in a line"] += 1
         if one not in before[other]:
             history = delivering[other]

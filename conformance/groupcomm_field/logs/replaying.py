@@ -306,8 +306,8 @@ class _Run:
                     raise _NotSoError("it joins whom FILE_PING has not found, or not now")
                 self._found.clear()
                 expected = "discovery"
-            case ("begins", _):
-                expected = "begins"
+            case ("begins" | "restored" as expected, _):
+                pass
             case ("beat", str(timer), *around, _):
                 self._beats(timer, around)
                 expected = "timer"

@@ -34,6 +34,11 @@ func (s State) isOver(m string, life int64) bool {
 	if newest, ok := s.Decision.Lives[m]; ok && life <= newest {
 		return true
 	}
+	return s.hasLater(m)
+}
+
+// hasLater: a later incarnation of m's name was in a view of this branch.
+func (s State) hasLater(m string) bool {
 	for x := range s.Decision.Lives {
 		if group.IsFormer(m, x) {
 			return true
@@ -312,8 +317,8 @@ func joinReqReceived(s State, e JoinReqReceived) Result {
 		if s.Awaiting.Has(m) && s.Decision.Joiners.Has(m) && life == s.Decision.Lives[m] {
 			return group.Handled(s, send(m, JoinRsp{Decision: s.Decision})) // it asks again
 		}
-		if known, ok := s.Decision.Lives[m]; ok && life == known && !s.isMember(m) {
-			return group.Handled(s, send(m, JoinRefused{Life: life})) // it was excluded before it knew
+		if known, ok := s.Decision.Lives[m]; (ok && life == known && !s.isMember(m)) || s.hasLater(m) {
+			return group.Handled(s, send(m, JoinRefused{Life: life})) // it was excluded before it knew, or is a former one
 		}
 		return group.Ignored(s)
 	}

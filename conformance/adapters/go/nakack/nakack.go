@@ -13,10 +13,12 @@ type (
 	Result = group.Result[State]
 )
 
-// Config: ms between two HIGHEST, and from when a gap is seen to a request.
+// Config: ms between two HIGHEST, and from when a gap is seen to a request; the most messages that a request names when
+// none has arrived.
 type Config struct {
 	HighestInterval int64 `wire:"HighestInterval"`
 	RequestDelay    int64 `wire:"RequestDelay"`
+	FirstAsked      int64 `wire:"FirstAsked"`
 }
 
 // State of a member. Start says what each field is at first, Nakack.tla what it means.
@@ -43,6 +45,7 @@ type (
 		Kept                         []wire.Payload
 		Pending                      map[int64]wire.Payload
 		Told, Fetch                  Source
+		Arrived                      int64
 	}
 	// Store is what was delivered of an origin in the view before.
 	Store struct {
@@ -262,6 +265,32 @@ func (w Window) gaps(upto int64) []Range {
 	return gaps
 }
 
+// firstOf is the first seqnos of these ranges, count of them at most.
+func firstOf(gaps []Range, count int64) []Range {
+	var kept []Range
+	for _, gap := range gaps {
+		if count == 0 {
+			break
+		}
+		if gap.Last-gap.First >= count {
+			gap.Last = gap.First + count - 1
+		}
+		count -= gap.Last - gap.First + 1
+		kept = append(kept, gap)
+	}
+	return kept
+}
+
+// noneArrived is the same where a request has been sent.
+func (s State) noneArrived() State {
+	s.Windows = group.Map(s.members(), func(x string) Window {
+		w := s.Windows[x]
+		w.Arrived = 0
+		return w
+	})
+	return s
+}
+
 // hears: a member has the messages of this window up to n.
 func (w Window) hears(by string, n int64) Window {
 	if n > w.Delivered {
@@ -274,7 +303,7 @@ func (w Window) hears(by string, n int64) Window {
 }
 
 // requests are XMIT_REQs for messages of all members: to the member that the layers above named, and to the teller.
-func (s State) requests() group.Effects {
+func (s State) requests(c Config) group.Effects {
 	var requests group.Effects
 	for _, x := range s.View.Members {
 		if x == s.Member {
@@ -287,7 +316,9 @@ func (s State) requests() group.Effects {
 				requests = append(requests, group.Datagram{To: to, Message: request})
 			}
 		}
-		named, known := w.gaps(w.Fetch.Upto), w.gaps(s.free(x, w.highestPending(w.Told.Upto)))
+		most := c.FirstAsked + w.Arrived + w.Arrived/4
+		named := firstOf(w.gaps(w.Fetch.Upto), most)
+		known := firstOf(w.gaps(s.free(x, w.highestPending(w.Told.Upto))), most)
 		ask(w.Fetch.Holder, named)
 		if w.Fetch.Holder != w.Told.Holder || !group.Same(named, known) {
 			ask(w.Told.Holder, known)
@@ -306,7 +337,7 @@ func (c Config) highestTimer() group.Effect {
 
 // asking sets the timer for requests where something is missing and it is not set.
 func asking(c Config, s State, effects group.Effects) Result {
-	if s.Asking || len(s.requests()) == 0 {
+	if s.Asking || len(s.requests(c)) == 0 {
 		return group.Handled(s, effects)
 	}
 	s.Asking = true
@@ -344,6 +375,9 @@ func dataReceived(c Config, s State, e DataReceived) Result {
 	w := s.Windows[m.Origin]
 	if _, waits := w.Pending[m.Seqno]; waits || m.Seqno <= w.Delivered {
 		return group.Ignored(s)
+	}
+	if m.Seqno <= w.highestPending(greatest(w.Told.Upto, w.Fetch.Upto)) {
+		w.Arrived++
 	}
 	w.Pending = group.Noted(w.Pending, m.Seqno, m.Payload)
 	s, delivered := s.with(m.Origin, w).drain(m.Origin)
@@ -391,15 +425,15 @@ func highestReceived(c Config, s State, e HighestReceived) Result {
 }
 
 func requestTimeout(c Config, s State) Result {
-	requests := s.requests()
+	requests := s.requests(c)
 	switch {
 	case !s.Asking:
 		return group.Ignored(s)
 	case len(requests) == 0:
 		s.Asking = false
-		return group.Handled(s, nil)
+		return group.Handled(s.noneArrived(), nil)
 	}
-	return group.Handled(s, append(requests, c.requestTimer()))
+	return group.Handled(s.noneArrived(), append(requests, c.requestTimer()))
 }
 
 // storeOf is what a member has in its store of the view that a request names: the present view, or the view before.

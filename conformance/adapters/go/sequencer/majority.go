@@ -24,8 +24,55 @@ func (s State) leavers(here Set) Set {
 	return group.SetOf(creator)
 }
 
+// countsAs: a member with this record counts as an address of its name, since the last incarnation of that name that
+// is in the record's formed view.
+func countsAs(member string, record []group.View, other string) bool {
+	if other == member {
+		return true
+	}
+	if len(record) == 0 || !group.IsFormer(other, member) {
+		return false
+	}
+	own := record[0].Set().Where(func(m string) bool { return m == member || group.IsFormer(m, member) })
+	return len(own) > 0 && !group.Any(own, func(m string) bool {
+		isLast := !group.Any(own, func(x string) bool { return group.IsFormer(m, x) })
+		return isLast && group.IsFormer(other, m)
+	})
+}
+
+// counted: the members of v as which those of set count.
+func (s State) counted(set Set, v group.View) Set {
+	return v.Set().Where(func(a string) bool {
+		return group.Any(set, func(m string) bool { return countsAs(m, s.Reports[m].Attempts, a) })
+	})
+}
+
+// asked: the views that m reports and of which a majority is needed, if those of set are right.
+func (s State) asked(set Set, m string) []group.View {
+	list := s.Reports[m].Attempts
+	last := 0
+	for i, v := range list {
+		formed := func(x string) bool {
+			record := s.Reports[x].Attempts
+			return len(record) > 0 && record[0].Equal(v)
+		}
+		if group.Any(set, formed) {
+			last = i
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return group.Select(list[last:], func(v group.View) bool {
+		return !group.Any(set, func(x string) bool {
+			record := s.Reports[x].Attempts
+			return len(record) > 0 && !record[0].Equal(v) && countsAs(x, record, v.Coordinator())
+		})
+	})
+}
+
 // isQuorum: of the members that have reported, the most are taken that have a majority of each view that is
-// reported among them. At least one of them knows a formed view.
+// asked for among them. At least one of them knows a formed view.
 func (s State) isQuorum() bool {
 	set := s.View.Set().Where(func(m string) bool {
 		report, ok := s.Reports[m]
@@ -34,7 +81,7 @@ func (s State) isQuorum() bool {
 	left := s.leavers(set)
 	for {
 		rest := set.Where(func(m string) bool {
-			return !group.Any(s.Reports[m].Attempts, func(v group.View) bool { return !hasMajority(set.Or(left), v) })
+			return !group.Any(s.asked(set, m), func(v group.View) bool { return !hasMajority(s.counted(set, v).Or(left), v) })
 		})
 		if len(rest) == len(set) {
 			return group.Any(set, func(m string) bool { return len(s.Reports[m].Attempts) > 0 })
@@ -63,7 +110,7 @@ func (s State) inFormed() State {
 
 // founds: the member creates its first view, of itself alone.
 func (s State) founds() bool {
-	return len(s.View.Members) == 1 && s.View.Id.Creator == s.Member && s.View.Id == s.Epoch
+	return s.Founds && len(s.View.Members) == 1 && s.View.Id.Creator == s.Member && s.View.Id == s.Epoch
 }
 
 // forms: a coordinator that waits forms its view, if it has the reports for it, or founds the group by it.
@@ -79,22 +126,52 @@ func (s State) forms() (State, group.Effects) {
 	}
 }
 
+// kept: the record without the views that this member coordinated and did not form.
+func (s State) kept() []group.View {
+	var out []group.View
+	for i, v := range s.Attempts {
+		if i == 0 || !countsAs(s.Member, s.Attempts, v.Coordinator()) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// restored: an incarnation begins with the record of the former ones, and founds no group.
+func restored(c Config, s State, e Restored) Result {
+	if !c.Majority || s.joined() || !s.Founds {
+		return group.LocalError(s)
+	}
+	s.Founds, s.Attempts = false, e.Attempts
+	return group.Handled(s, nil)
+}
+
 // reported: s has entered its view from the state before, and says what views it knew: none, while it knows no
-// formed one.
-func (s State) reported(before State) (State, group.Effects) {
+// formed one. With a full record it helps to form no view.
+func (s State) reported(c Config, before State) (State, group.Effects) {
 	own := Report{ViewId: s.View.Id, Attempts: before.Attempts}
 	s.Formed = false
-	if len(before.Attempts) > 0 {
-		s.Attempts = group.Appended(before.Attempts, s.View)
+	s.Attempts = before.kept()
+	full := int64(len(s.Attempts)) >= c.MaxAttempts
+	if len(s.Attempts) > 0 && !full {
+		s.Attempts = group.Appended(s.Attempts, s.View)
 	}
 	s.Reports = since(s.Reports, s.View.Id.Counter)
 	if !s.isCoordinator() {
+		if full {
+			return s, nil
+		}
 		return s, group.Effects{group.Send{To: s.View.Coordinator(), Message: own}}
 	}
-	s.Reports = group.Noted(s.Reports, s.Member, own)
+	if !full {
+		s.Reports = group.Noted(s.Reports, s.Member, own)
+	}
 	s.Early = group.Select(before.Early, func(f Forward) bool {
 		return f.ViewId == s.View.Id || f.ViewId.Counter > s.View.Id.Counter
 	})
+	if full {
+		return s, nil
+	}
 	return s.forms()
 }
 

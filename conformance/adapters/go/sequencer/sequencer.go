@@ -13,7 +13,8 @@ type (
 
 // Config: with Majority a view without a majority of the last one delivers nothing.
 type Config struct {
-	Majority bool `wire:"Majority"`
+	Majority    bool  `wire:"Majority"`
+	MaxAttempts int64 `wire:"MaxAttempts"`
 }
 
 // State of a member. Start says what each field is at first, Sequencer.tla what it means.
@@ -26,6 +27,7 @@ type State struct {
 	ReceivedTable map[string]Mark
 	Early         []Forward
 	Suspected     Set
+	Founds        bool
 	Attempts      []group.View
 	Formed        bool
 	Reports       map[string]Report
@@ -107,6 +109,11 @@ type (
 		Sender  string
 		Message Formed
 	}
+	// Restored: this incarnation begins with the record of the former ones.
+	Restored struct {
+		_        wire.Tag `wire:"Restored"`
+		Attempts []group.View
+	}
 )
 
 // ViewFormed is passed up: messages are ordered in this view.
@@ -117,11 +124,11 @@ type ViewFormed struct {
 
 func init() {
 	wire.Union[Event](group.SendRequested{}, group.UnicastRequested{}, PlainReceived{}, ForwardReceived{}, DataReceived{},
-		ReportReceived{}, FormedReceived{}, group.ViewInstalled{}, group.Suspected{})
+		ReportReceived{}, FormedReceived{}, Restored{}, group.ViewInstalled{}, group.Suspected{})
 }
 
 // Start is a member before its first view.
-func Start(member string) State { return State{Member: member} }
+func Start(member string) State { return State{Member: member, Founds: true} }
 
 func (s State) joined() bool        { return !s.View.Equal(group.NoView) }
 func (s State) isCoordinator() bool { return s.joined() && s.View.Coordinator() == s.Member }
@@ -143,6 +150,8 @@ func Step(c Config, s State, event Event) Result {
 		return reportReceived(c, s, e)
 	case FormedReceived:
 		return formedReceived(c, s, e)
+	case Restored:
+		return restored(c, s, e)
 	case group.ViewInstalled:
 		return viewInstalled(c, s, e)
 	case group.Suspected:
@@ -287,7 +296,7 @@ func viewInstalled(c Config, s State, e group.ViewInstalled) Result {
 	s.Early = s.later(early)
 	var effects group.Effects
 	if c.Majority {
-		s, effects = s.reported(before)
+		s, effects = s.reported(c, before)
 		if s.mustWait(c) {
 			return group.Handled(s, effects)
 		}
