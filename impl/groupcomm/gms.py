@@ -122,7 +122,7 @@ __all__ = [
 
 @frozen
 class Config:
-    """How many requests to join or leave one view grants at most, from 1. `Gms!MaxBundle`.
+    """How many requests to join or leave one view grants at most, from 1.
 
     A failure detector, discovery, and what stops the group are outside.
     """

@@ -130,7 +130,7 @@ __all__ = [
 
 @frozen
 class Config(merge.Config):
-    """The times of merging, and how many requests to join or leave one view grants at most. `Gms!MaxBundle`."""
+    """The times of merging, and how many requests to join or leave one view grants at most."""
 
     max_bundle: int = field(validator=validators.ge(1))
 
