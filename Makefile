@@ -1,5 +1,6 @@
 # Every target sets up what it needs. PYTHON=... names another Python; ARGS='...' is passed on.
-# `check` takes what TLC has said of the same specification, model, engine and jar from .cache/groupcomm; FRESH=1 runs TLC for all.
+# `check` and `conform` take from .cache/groupcomm what was found right with the same specification, model, core, engine and jar;
+# FRESH=1 runs all.
 # `nightly` draws from SEED, by default another one each day; with EVENTS=... fewer than a million of each.
 
 PYTHON ?= python3
@@ -32,7 +33,7 @@ setup: $(STAMP) ## install into .venv what locks/base.txt has (once)
 
 check: need-java $(STAMP) ## check all models with TLC, then the implementation against them; with FRESH=1 take no result of an earlier run
 	@$(BIN)/groupcomm check $(if $(FRESH),--fresh,--cached) $(ARGS)
-	@$(BIN)/groupcomm explore
+	@$(BIN)/groupcomm explore $(if $(FRESH),,--cached)
 	@$(MAKE) --no-print-directory -j2 conform documents
 
 documents: need-java $(STAMP) ## write into build/docs what the manifests say: a requirement without a check, or a flaw without a reason, fails
@@ -42,7 +43,7 @@ documents: need-java $(STAMP) ## write into build/docs what the manifests say: a
 	@$(BIN)/groupcomm errata
 
 conform: need-java $(STAMP) ## check the implementation against the models, with what the cache has of them (some minutes without)
-	@$(BIN)/groupcomm conform $(ARGS)
+	@$(BIN)/groupcomm conform $(if $(FRESH),,--cached) $(ARGS)
 
 port-go: need-java need-go $(STAMP) ## build the port in Go, and hold it to all tables (some minutes)
 	@mkdir -p build
@@ -86,6 +87,7 @@ strangers: $(STAMP) ## give a member of the runtime EVENTS hostile messages with
 
 torture: $(STAMP) ## do 500 faults to a group of five processes, and judge their logs (some minutes)
 	@$(BIN)/groupcomm torture --members 5 --faults 500 --seed $(SEED)
+	@$(BIN)/groupcomm torture --members 5 --faults 100 --seed $(SEED) --majority
 
 lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps that take no longer
 	@$(BIN)/python -m tests.stacks.test_lives 100000

@@ -24,6 +24,7 @@ from groupcomm_conformance.walks.graph import Graph
 from groupcomm_conformance.walks.machine import steer
 
 ROOT = manifests.find_root(Path(__file__).parent)
+CACHE = ROOT / ".cache" / "groupcomm"
 NAMES = manifests.cores(ROOT)
 MANIFESTS = {name: manifests.load(ROOT, name) for name in NAMES}
 PROTOCOLS = {name: derive.load(manifest) for name, manifest in MANIFESTS.items()}
@@ -55,7 +56,7 @@ def closed_conformance(name: str, model: Model, core: AnyCore | None = None) -> 
 @cache
 def graph_of(name: str, model: str) -> Graph:
     manifest = MANIFESTS[name]
-    return graphs.load(manifest, manifest.model(model), ROOT / ".cache" / "groupcomm")
+    return graphs.load(manifest, manifest.model(model), CACHE)
 
 
 def follower(name: str, model: Model, core: AnyCore | None = None) -> Follower:
@@ -66,7 +67,7 @@ def follower(name: str, model: Model, core: AnyCore | None = None) -> Follower:
 def simulated(name: str, model: Model) -> tuple[tuple[Fn, ...], ...]:
     """Random walks of a model that is too large for a graph."""
     manifest = MANIFESTS[name]
-    return graphs.simulate(manifest, manifest.cfg(model), traces=8, depth=40, seed=2009)
+    return graphs.simulate(manifest, manifest.cfg(model), CACHE, traces=8, depth=40, seed=2009)
 
 
 def divergences(name: str, core: AnyCore) -> Iterator[Divergence]:

@@ -117,6 +117,10 @@ BAD = {
     "error": ("crash", "the adapter says: assertion failed"),
     "fields": ("adapter_error", "adapter.schema.json"),
     "float": ("adapter_error", "no JSON"),
+    "not a number": ("adapter_error", "no JSON"),
+    "infinite": ("adapter_error", "no JSON"),
+    "text": ("adapter_error", 'state.view.id.counter: expected an integer, beyond 9007199254740991 as a string, not "'),
+    "large": ("adapter_error", "expected an integer, beyond 9007199254740991 as a string, not 9007199254740992"),
     "endless": ("adapter_error", "a line of more than"),
 }
 

@@ -52,6 +52,8 @@ def test_its_models_are_checked(project: Path) -> None:
 def test_its_implementation_conforms(project: Path) -> None:
     code, said = groupcomm(project, "conform", "once")
     assert (0, True) == (code, "once pair: ok: 48 pass" in said), said
+    code, again = groupcomm(project, "conform", "once", "--cached")
+    assert (0, True) == (code, "once pair: ok: 48 pass" in again and "1 of 1 verdicts are as before" in again), again
 
 
 def test_what_holds_of_every_protocol_holds_of_it(project: Path) -> None:
@@ -66,7 +68,7 @@ def test_a_broken_implementation_is_named(project: Path, tmp_path: Path) -> None
     text = core.read_text()
     assert 1 == text.count("number <= state.highest")
     core.write_text(text.replace("number <= state.highest", "number < state.highest"))
-    code, said = groupcomm(tmp_path / "broken", "conform", "once")
+    code, said = groupcomm(tmp_path / "broken", "conform", "once", "--cached")
     assert (1, True) == (code, "FAILS once pair: wrong_outcome: NoteReceived" in said), said
 
 

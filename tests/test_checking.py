@@ -524,7 +524,7 @@ def test_a_result_is_cached_by_the_jar(toy: Manifest, monkeypatch: pytest.Monkey
 def test_a_result_is_cached_by_the_code_that_made_it(toy: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A repaired checker must not believe what its forerunner kept."""
     before = result_key(toy, toy.model("pair"))
-    monkeypatch.setattr("groupcomm_conformance.files.keys.code_digest", lambda *rooms: f"other {rooms}")
+    monkeypatch.setattr("groupcomm_conformance.files.keys.code_digest", lambda *modules: f"other {modules}")
     assert before != result_key(toy, toy.model("pair"))
 
 

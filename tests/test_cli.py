@@ -14,13 +14,16 @@ from typing import NoReturn
 
 import pytest
 
-from groupcomm_conformance.commands import check
+from groupcomm_conformance.commands import check, console, entry
 from groupcomm_conformance.commands.exits import MEANING
 from groupcomm_conformance.commands.main import COMMANDS, main
 from groupcomm_conformance.files import store
+from groupcomm_conformance.models.checking import CheckedModel
+from groupcomm_conformance.models.manifest import Model
 from groupcomm_conformance.tlc.errors import JVMKilled
 
-PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "commands.md"
 
 
 @pytest.fixture
@@ -108,7 +111,10 @@ def test_check_names_deep_records_that_are_stale_and_fails_for_none(project: Pat
     told = json.loads(out)
     assert [{"protocol": "toy", "model": "long"}] == told["stale"]
     assert ["pair", "hasty"] == [each["model"] for each in told["models"]]
-    assert "STALE toy: recorded from another specification or never: long (this run is none the worse; " in err
+    assert (
+        "STALE toy: not searched since the specification changed: long (models of the tier deep. You need do nothing: "
+        in err
+    )
     assert 0 == main(["check", "--model", "long", "--record", "--cached"])
     assert "recorded toy long: digest 0123456789abcdef -> " in capsys.readouterr().err
     assert 0 == main(["check", "--model", "pair", "--cached"])
@@ -512,11 +518,12 @@ def test_a_guard_selects_the_models_that_notice_it(capsys: Captured, tmp_path: P
 def test_a_flaw_is_a_name(capsys: Captured) -> None:
     assert 0 == main(["explain", "TOY-91"])
     assert "toy hasty: violates: NoEarlyCommit" in capsys.readouterr().out
-    assert 0 == main(["explain", "toy", "TOY-91"])
+    assert 0 == main(["explain", "toy", "toy-91"])
     assert "toy hasty: violates: NoEarlyCommit" in capsys.readouterr().out
-    assert 0 == main(["list", "TOY-91", "--json"])
-    (listed,) = json.loads(capsys.readouterr().out)
-    assert ["pair", "hasty", "lossy"] == [model["model"] for model in listed["models"]]
+    for flaw in ("toy-91", "TOY-91"):
+        assert 0 == main(["list", flaw, "--json"])
+        (listed,) = json.loads(capsys.readouterr().out)
+        assert ["pair", "hasty", "lossy"] == [model["model"] for model in listed["models"]]
     for command in ("list", "explain"):
         assert 2 == main([command, "TOY-9"])
         assert "did you mean TOY-91?" in capsys.readouterr().err
@@ -550,6 +557,73 @@ def test_an_interrupt_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Captured)
     monkeypatch.setattr("groupcomm_conformance.commands.check.run_models", interrupted)
     assert 130 == main(["check", "toy"])
     assert "groupcomm: interrupted" in capsys.readouterr().err
+
+
+def test_an_interrupted_check_says_what_came_of_each_model(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    edit(project / "spec/toy/recorded.yaml", "distinct: 25", "distinct: 26")
+
+    ended = console.Watch.checked
+
+    def checked(watch: console.Watch, model: Model, result: CheckedModel) -> None:
+        ended(watch, model, result)
+        if model.name == "hasty":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(console.Watch, "checked", checked)
+    assert 130 == main(["check", "toy", "--cached"])
+    told = capsys.readouterr().err.splitlines()
+    assert any(line.startswith("DIFFERS pair: distinct") for line in told)
+    assert any(re.fullmatch(r"1 of \d+ models are as expected; without a result: toy .*", line) for line in told)
+    assert "groupcomm: interrupted" in told[-1]
+
+
+def test_a_model_is_run_while_another_set_of_claims_waits_for_its_models(project: Path, capsys: Captured) -> None:
+    edit(project / "spec/toy/models.yaml", "  liveness:\n", "  unused:\n    like: safety\n  liveness:\n")
+    assert 0 == main(["check", "toy", "--model", "pair", "--cached"])
+    assert 2 == main(["check", "toy", "--cached"])
+    assert "none is for unused" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        (["list", "nosuch"], 2, 'no protocol is called "nosuch"'),
+        (["list", "--nosuch"], 2, "No such option"),
+        (["check", "toy", "--model", "pair", "--fresh"], 3, "/nosuch does not run"),
+        (["list", "toy", "--tier", "deep"], 0, ""),
+    ],
+)
+def test_json_is_one_document_whatever_comes(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, error: str
+) -> None:
+    monkeypatch.setenv("GROUPCOMM_JAVA", "/nosuch")
+    assert code == main([*arguments, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    if code:
+        assert {"error", "exit_code"} == told.keys()
+        assert told["exit_code"] == code
+        assert error in told["error"]
+
+
+def test_outside_of_a_project_list_says_whose_models_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert 0 == main(["list", "heartbeat"])
+    told = capsys.readouterr().err
+    assert f"groupcomm: warning: {tmp_path} is in no project: the specifications are those of {ROOT}" in told
+
+
+def test_an_interrupt_while_modules_are_imported_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    def interrupted(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("groupcomm_conformance.commands.main.main", interrupted)
+    assert 130 == entry.run()
+    assert "groupcomm: interrupted\n" == capsys.readouterr().err
 
 
 def test_no_output_at_all_is_no_error(project: Path) -> None:

@@ -1,13 +1,15 @@
 """graph: TLC's dumps and walks, and what is refused about them."""
 
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.tla.values import Fn
-from groupcomm_conformance.walks.graph import Graph, GraphError, Graphs, read_dot, read_simulation
+from groupcomm_conformance.walks.graph import Graph, GraphError, Graphs, read_dot, read_simulation, simulate
 
 # Nodes 10 -> 20 -> 30, 10 -> 30, 30 -> 30: `act` says how a node was reached, `n` is a number, `r` a record
 # whose fields come in either order.
@@ -109,10 +111,8 @@ STATE_2 ==
 """
 
 
-def test_a_walk_is_its_states(tmp_path: Path) -> None:
-    file = tmp_path / "walk_0_0"
-    file.write_text(WALK)
-    assert [0, 1] == [state["n"] for state in read_simulation(file)]
+def test_a_walk_is_its_states() -> None:
+    assert [0, 1] == [state["n"] for state in read_simulation(WALK, "walk")]
 
 
 @pytest.mark.parametrize(
@@ -123,11 +123,9 @@ def test_a_walk_is_its_states(tmp_path: Path) -> None:
         ("n = 1", "n = ]", "walk:7: expected a state: "),
     ],
 )
-def test_a_walk_that_is_not_whole_is_refused(tmp_path: Path, old: str, new: str, error: str) -> None:
-    file = tmp_path / "walk_0_0"
-    file.write_text(WALK.replace(old, new))
+def test_a_walk_that_is_not_whole_is_refused(old: str, new: str, error: str) -> None:
     with pytest.raises(GraphError) as raised:
-        read_simulation(file, "walk")
+        read_simulation(WALK.replace(old, new), "walk")
     assert str(raised.value).startswith(error)
 
 
@@ -173,3 +171,23 @@ def test_a_kept_graph_that_was_cut_short_is_made_again(dump: Path, tmp_path: Pat
     for length in range(len(whole)):
         graphs.path("key").write_bytes(whole[:length])
         assert graphs.load("key") is None
+
+
+def test_a_kept_walk_is_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy = load(Path(__file__).parent / "data", "toy")
+    cfg = toy.cfg(toy.model("pair"))
+
+    def walks(*, depth: int = 5, seed: int = 1) -> tuple[tuple[Fn, ...], ...]:
+        return simulate(toy, cfg, tmp_path / "cache", traces=2, depth=depth, seed=seed)
+
+    drawn = walks()
+    assert [2, True] == [len(drawn), all(drawn)]
+
+    def forbidden(*_: object, **__: object) -> NoReturn:
+        raise RuntimeError("TLC runs")
+
+    monkeypatch.setattr("groupcomm_conformance.walks.graph.tlc.run", forbidden)
+    assert drawn == walks()
+    for asked in ({"depth": 6}, {"seed": 2}):
+        with pytest.raises(RuntimeError, match="TLC runs"):
+            walks(**asked)

@@ -87,3 +87,12 @@ def test_what_is_named_in_vain_is_refused(tmp_path: Path, folder: Path, old: str
     with pytest.raises(ManifestError, match=expected) as error:
         require_use(load(tmp_path, "toy", recording=True))
     assert error.value.line > 1
+
+
+def test_a_set_of_claims_may_wait_for_its_models_while_others_run(tmp_path: Path, folder: Path) -> None:
+    manifest = folder / "models.yaml"
+    manifest.write_text(manifest.read_text().replace("  liveness:\n", "  unused:\n    like: safety\n  liveness:\n"))
+    loaded = load(tmp_path, "toy", recording=True)
+    require_use(loaded, whole=False)
+    with pytest.raises(ManifestError, match="none is for unused"):
+        require_use(loaded)

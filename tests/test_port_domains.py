@@ -58,14 +58,12 @@ def turned(name: str) -> str:
     return {"\uffee": "\U0001d11e", "\U0001d11e": "\uffee"}.get(name, name)
 
 
-def fails(keep: Narrow, name: str, model: str, by: str) -> bool:
-    """Whether a way of renaming notices a port by the rows of a model."""
-    protocol, of = PROTOCOLS[name], table(name, model)
-    port, constants = Port(protocol, keep), constants_of(MANIFESTS[name].cfg(MANIFESTS[name].model(model)))
-    way = next(each for each in WAYS if each.name == by and each.suits(name))
+def step_of(name: str, keep: Narrow) -> Callable[[Any, Any, Any], Any]:
+    """A port, as a core that answers with its answers."""
+    protocol = PROTOCOLS[name]
+    port = Port(protocol, keep)
 
     def step(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401 - of the protocol
-        """The port's answer as a core would give it."""
         outcome, after, effects = port.step(config, state, event)
         if outcome == "ignored":
             return state, ()
@@ -75,8 +73,16 @@ def fails(keep: Narrow, name: str, model: str, by: str) -> bool:
         shapes = port.shapes[0], Sequence(shape_of(protocol.effects))
         return tuple(protocol.codec.decode(*each) for each in zip((after, effects), shapes, strict=True))
 
+    return step
+
+
+def fails(keep: Narrow, name: str, model: str, by: str) -> bool:
+    """Whether a way of renaming notices a port by the rows of a model."""
+    protocol, of = PROTOCOLS[name], table(name, model)
+    constants = constants_of(MANIFESTS[name].cfg(MANIFESTS[name].model(model)))
+    way = next(each for each in WAYS if each.name == by and each.suits(name))
     rows = Rows(protocol, renamed(protocol, of, way), constants)
-    return not replay(rows, step, borne(rows, of, way), stop=True).passed
+    return not replay(rows, step_of(name, keep), borne(rows, of, way), stop=True).passed
 
 
 ORDERED = [("file_ping", "two_starters"), ("merge", "pairs")]
@@ -109,6 +115,7 @@ TIMES = {
 """Fields that have to do with the constants of a member, which may be large."""
 
 COUNTED = {
+    ("nakack", "pair_small", "arrivals_up"): ("arrived",),
     ("sequencer", "misuse", "seqnos_up"): ("seqno",),
     ("unicast", "two_messages_lossy", "seqnos_up"): ("delivered", "next", "seqno"),
     ("unicast", "two_messages_lossy", "connections_up"): ("number", "opened"),

@@ -1,13 +1,19 @@
 """recording: what came is written into recorded.yaml, and nothing else changes."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 
+from groupcomm_conformance.models import running
 from groupcomm_conformance.models.checking import CheckedModel, differences, digest, record, run_models, select, stale
+from groupcomm_conformance.models.instruments import Heard
 from groupcomm_conformance.models.manifest import ManifestError, load
+from groupcomm_conformance.models.plan import Answer, Part, Plan
+from groupcomm_conformance.tlc.errors import Endless
+from groupcomm_conformance.tlc.output import Progress
 
 DATA = Path(__file__).parent / "data"
 Results = dict[str, CheckedModel]
@@ -138,3 +144,20 @@ def test_other_bounds_make_a_deep_record_stale(project: Path) -> None:
     rewrite(project, ("  MaxLost: 0\n", "  MaxLost: 2\n"), name="models.yaml")
     changed = load(project, "toy")
     assert digest(toy, toy.model("pair")) != digest(changed, changed.model("pair"))
+
+
+def test_an_ablation_without_end_is_given_up_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its control has 25 states. A model that holds may have as many as it likes."""
+
+    def rises(plan: Plan, part: Part, workers: int, heap: str, progress: Callable[[Progress], None]) -> Answer:  # noqa: ARG001
+        for distinct in (100, 200_000, 200_001):
+            progress(Progress(distinct, distinct, 1, 1, 1, 1.0))
+        return Answer(None, Heard(), None, workers)
+
+    monkeypatch.setattr(running, "execute", rises)
+    toy = load(DATA, "toy")
+    with pytest.raises(
+        Endless, match=r"models.yaml:\d+: hasty has 200,001 states so far, and its control pair 25: .*end"
+    ):
+        run_models([(toy, toy.model("hasty"))], recording=True)
+    assert 1 == len(run_models([(toy, toy.model("pair"))], recording=True))

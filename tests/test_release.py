@@ -36,6 +36,7 @@ from tests.cores import MANIFESTS, PROTOCOLS, ROOT, core_of
 
 STABLE, MANIFEST_OF = PROTOCOLS["stable"], MANIFESTS["stable"]
 MODELS = ("join_small", "pair_faults")
+WAYS_OF_STABLE = ("names", "mixed_names", "code_points", "counter_up", "counter_far", "seqnos_up")
 CHOSEN = [MANIFEST_OF.model(name) for name in MODELS]
 
 
@@ -80,7 +81,8 @@ def test_what_is_packed_is_read_back_and_passes(made: Made, tmp_path: Path) -> N
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         tar.extractall(tmp_path, filter="data")
     released = read_release(tmp_path / "vectors" / "stable", STABLE)
-    assert MODELS == released.names
+    assert MODELS == released.names[:2]
+    assert {*WAYS_OF_STABLE} == {name.partition("__")[2] for name in released.names[2:]}
     sets = {name: released.of(name) for name in released.names}
     for each in sets.values():
         replayed, wrong = follow(STABLE, each)
@@ -293,8 +295,9 @@ def test_an_interrupted_run_keeps_what_was_finished(tmp_path: Path, monkeypatch:
         protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False, told=interrupted)
     again: list[str] = []
     protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False, told=again.append)
+    wide = [f"join_small__{way} rows" for way in WAYS_OF_STABLE]
     rows = [f"{name} rows" for name in MODELS]
-    assert sorted([*MODELS, *rows, "minimal.json", "transitions.md"]) == sorted([*makes, *again])
+    assert sorted([*MODELS, *rows, *wide, "renamed", "minimal.json", "transitions.md"]) == sorted([*makes, *again])
     third: list[str] = []
     protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False, told=third.append)
     assert third == []

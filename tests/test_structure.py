@@ -1,6 +1,5 @@
 """The structure of the packages: what may import what, and no module or room imports itself in a circle."""
 
-import ast
 import json
 import re
 import subprocess
@@ -9,6 +8,7 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+from groupcomm_conformance.files.keys import imports as imports_of
 from groupcomm_conformance.models.manifest import cores
 
 ROOT = Path(__file__).parents[1]
@@ -45,20 +45,7 @@ MODULES = {module_of(file, folder): file for folder in FOLDERS for file in folde
 
 def imported(module: str, file: Path) -> Iterator[str]:
     """The modules of the packages that a module imports, wherever in its text."""
-    folder = module if file.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in MODULES)
-        if not isinstance(node, ast.ImportFrom):
-            continue
-        base = node.module or ""
-        if node.level:
-            above = folder.split(".")
-            base = ".".join(part for part in (*above[: len(above) - node.level + 1], node.module) if part)
-        for alias in node.names:
-            inner = f"{base}.{alias.name}"
-            if found := next((name for name in (inner, base) if name in MODULES and name != module), None):
-                yield found
+    return (name for name in imports_of(module, file) if name in MODULES and name != module)
 
 
 def circle(graph: Mapping[str, set[str]]) -> list[str]:

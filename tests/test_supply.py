@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+import yaml
 from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -49,6 +50,17 @@ def test_workflows_may_only_read(workflow: Path) -> None:
     assert re.findall(r"\w+: write", text) == (["contents: write"] if workflow.stem == "site" else [])
     assert "pull_request_target" not in text
     assert [] == re.findall(r"run:.*\$\{\{(?! matrix\.target \}\})", text)
+
+
+def test_the_job_that_may_write_runs_nothing_of_the_repository() -> None:
+    """The archive is made by a job that reads; another attaches it, without a checkout, an action, or make."""
+    jobs = {workflow.stem: yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"] for workflow in WORKFLOWS}
+    may = {(name, job) for name, each in jobs.items() for job in each if "permissions" in each[job]}
+    assert may == {("release", "attach")}
+    steps = jobs["release"]["attach"]["steps"]
+    assert all(re.match(r"gh (run download|release create) ", step["run"]) for step in steps)
+    made = [step.get("run", "") for step in jobs["release"]["make"]["steps"]]
+    assert any(step.startswith("make release") for step in made)
 
 
 @pytest.mark.parametrize("lock", LOCKS)

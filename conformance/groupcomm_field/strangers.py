@@ -128,7 +128,7 @@ class _Drawn:
             far = draw.choice([0, -(2**63), 2**63, 2**64 - 1])
             places = [(draw.choice(self.names), draw.choice(["::1", "255.255.255.255", "no"]), far)]
             return draw.choice(
-                [b"c" + pack((far, far, far)), b"p" + pack(places), b"f" + pack((far, 1, 2, b"")), b"", b"q"]
+                [b"c" + pack((far, far, far)), b"p" + pack(places), b"f" + pack((bytes(16), 1, 2, b"")), b"", b"q"]
             )
         kind = draw.choice(sorted(KINDS - came.kinds or KINDS))
         came.kinds.add(kind)

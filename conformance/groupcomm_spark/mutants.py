@@ -35,7 +35,7 @@ def identity(protocol: str, tables: Mapping[str, ModelTable], *, spec: str = "")
         "command": f"mutants {protocol}{' --spec' if spec else ''}",
         "tables": digest(keys),
         **({"specification": spec} if spec else {}),
-        "code": code_of("steps", "protocols", "models", "tla", "tlc", "files"),
+        "code": code_of(__name__),
     }
 
 

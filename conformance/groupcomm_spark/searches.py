@@ -44,11 +44,7 @@ class Searching:
 
 def identity() -> dict[str, object]:
     """Give what all results depend on; what one depends on besides is in its key."""
-    return {
-        "command": "check",
-        "TLC": tools.jar_digest(tools.find_jar()),
-        "code": code_of("models", "tla", "tlc", "files"),
-    }
+    return {"command": "check", "TLC": tools.jar_digest(tools.find_jar()), "code": code_of(__name__)}
 
 
 def search_of(plan: Plan) -> Search:

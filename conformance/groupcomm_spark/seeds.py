@@ -39,7 +39,7 @@ def identity(setup: Setup) -> dict[str, object]:
         "weaker": dict(setup.weaker),
         "ignored": sorted(setup.ignored),
         "events a group": PART,
-        "code": code_of("groupcomm_simulator"),
+        "code": code_of(__name__),
     }
 
 

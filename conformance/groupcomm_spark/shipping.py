@@ -32,12 +32,12 @@ _MOMENT: Final = (2000, 1, 1, 0, 0, 0)
 
 
 @cache
-def code_of(*rooms: str) -> str:
-    """Give a digest of the protocols' code and of the rooms that make a campaign's rows.
+def code_of(module: str) -> str:
+    """Give a digest of the protocols' code and of the module that makes a campaign's rows.
 
     Reworded comments leave it as it is.
     """
-    digest = hashlib.sha256(code_digest(*rooms).encode())
+    digest = hashlib.sha256(code_digest(module).encode())
     package = _PACKAGES[0]
     for file in sorted(package.rglob("*.py")):
         digest.update(f"{file.relative_to(package)}\n".encode() + meant(file.read_bytes()))

@@ -174,11 +174,7 @@ class _Rows:
 def identity(protocol: str, taken: Iterable[Taken]) -> dict[str, object]:
     """Give all that the rows depend on."""
     kinds = sorted((kind.key, kind.edges, kind.row) for each in taken for kind in each.kinds)
-    return {
-        "command": f"pipeline {protocol}",
-        "transitions": digest(kinds),
-        "code": code_of("walks", "steps", "protocols", "models", "tla", "tlc", "files"),
-    }
+    return {"command": f"pipeline {protocol}", "transitions": digest(kinds), "code": code_of(__name__)}
 
 
 # The worker's part

@@ -120,9 +120,9 @@ class Discovery(Protocol):
 def refuse_name(name: str) -> None:
     """Raise BadInputError for a name that no record can have."""
     if not name or set(name) & _FORBIDDEN or name.startswith("."):
-        raise BadInputError(f"{name!r} is no name: it is not empty, has no # and no /, and begins with no dot")
+        raise BadInputError(f"name={name!r} is no name: it is not empty, has no # and no /, and begins with no dot")
     if not _names_file(name) or len(name.encode()) > _LONGEST_NAME:
-        raise BadInputError(f"the name {name[:20]!r}... is no name: it has up to {_LONGEST_NAME} bytes of UTF-8")
+        raise BadInputError(f"name={name[:20]!r}... is no name: it has up to {_LONGEST_NAME} bytes of UTF-8")
 
 
 def folder_of(group: str) -> str:
@@ -167,7 +167,7 @@ class Peers:
 
     def __init__(self, peers: Iterable[str], operations: Operations) -> None:
         self.bad = 0
-        places = [place_of(each) for each in peers]
+        places = [place_of("peers=", each) for each in peers]
         for host, port in places:
             if host in EVERYWHERE or not port:
                 raise BadInputError(f"peers= has {host}:{port}, where no member can be: name an address and a port")

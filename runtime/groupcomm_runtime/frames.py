@@ -17,8 +17,9 @@ eight that its sender drew when it joined, and a count. All after them is encryp
 is a digest of the group's key and those eight bytes, so a key and its nonce are used once.
 
 A datagram is taken once: its number is above all seen numbers, or among the last `_REMEMBERED` and not
-seen yet. An item that is larger than a datagram travels in fragments. A receiver that lacks a fragment has
-nothing of the item: the protocols send the whole item again.
+seen yet. An item that is larger than a datagram travels in fragments, which name it by its digest. A receiver
+that lacks a fragment has nothing of the item, and the protocols send the whole item again: what came of it
+before counts.
 """
 
 from hashlib import blake2b
@@ -68,7 +69,7 @@ _LARGEST_KEY: Final = 64
 _DRAWN: Final = 8  # bytes that a sender draws
 _CIPHERS: Final = 256  # of senders, remembered
 _REMEMBERED: Final = 1_024
-_UNFINISHED: Final = 8  # items of a sender of which some fragments are here
+_UNFINISHED: Final = 4 << 20  # bytes of fragments of a sender whose items are not whole yet
 _ROOM: Final = 512  # for the head and the addresses in a datagram
 _MOST_FRAGMENTS: Final = 256
 _LARGEST_ITEM: Final = 1 << 20  # a message of the largest size has a sixteenth; a view of 100,000 members has more
@@ -222,7 +223,7 @@ class Once:
         return True
 
 
-_fragment: Final = msgspec.msgpack.Decoder(tuple[int, int, int, bytes])
+_fragment: Final = msgspec.msgpack.Decoder(tuple[bytes, int, int, bytes])
 
 
 @define
@@ -230,8 +231,9 @@ class Fragments:
     """Cuts items for datagrams of at most `size` bytes, and puts together what arrives of a sender."""
 
     size: int
-    _numbers: "count[int]" = field(factory=lambda: count(1))
-    _parts: dict[tuple[int, int], dict[int, bytes]] = field(factory=dict)
+    _parts: dict[tuple[bytes, int], dict[int, bytes]] = field(factory=dict)
+    """Of each item that is not whole its fragments; last the item of which one came last."""
+    _bytes: int = 0
 
     @property
     def room(self) -> int:
@@ -243,24 +245,29 @@ class Fragments:
         pieces = [item[at : at + self.room] for at in range(0, len(item), self.room)]
         if len(pieces) > _MOST_FRAGMENTS or len(pieces) * self.room > _LARGEST_ITEM:
             raise ValueError(f"an item of {len(item)} bytes is in too many fragments")
-        number = next(self._numbers)
-        return [pack((number, place, len(pieces), piece)) for place, piece in enumerate(pieces)]
+        name = blake2b(item, digest_size=_DIGEST).digest()
+        return [pack((name, place, len(pieces), piece)) for place, piece in enumerate(pieces)]
 
     def join(self, data: bytes) -> bytes | None:
         """The item that a fragment completes, None if others of it lack. Raises RefusedError."""
         try:
-            number, place, pieces, piece = _fragment.decode(data)
+            name, place, pieces, piece = _fragment.decode(data)
         except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError) as error:
             raise RefusedError(f"no fragment: {error}") from None
-        if not 0 <= place < pieces <= _MOST_FRAGMENTS:
-            raise RefusedError("no fragment: its place is not among the others")
+        if len(name) != _DIGEST or not 0 <= place < pieces <= _MOST_FRAGMENTS:
+            raise RefusedError("no fragment: it has a digest of the item, and a place among the others")
         if len(piece) * pieces > _LARGEST_ITEM:
             raise RefusedError(f"no fragment: {pieces} of {len(piece)} bytes are more than {_LARGEST_ITEM}")
-        parts = self._parts.setdefault((number, pieces), {})
+        parts = self._parts.pop((name, pieces), {})
+        self._bytes += len(piece) - len(parts.get(place, b""))
         parts[place] = piece
+        self._parts[name, pieces] = parts
         if len(parts) == pieces:
-            del self._parts[number, pieces]
+            self._forget(name, pieces)
             return b"".join(parts[each] for each in range(pieces))
-        while len(self._parts) > _UNFINISHED:
-            del self._parts[next(iter(self._parts))]
+        while self._bytes > _UNFINISHED:
+            self._forget(*next(iter(self._parts)))
         return None
+
+    def _forget(self, name: bytes, pieces: int) -> None:
+        self._bytes -= sum(map(len, self._parts.pop((name, pieces)).values()))

@@ -824,10 +824,11 @@ async def join(
         transport=(transport, Callable | None),
     )
     _refuse_state(state)
+    _refuse_paths(folder=folder, log=log)
     if not group:
         raise BadInputError("a group has a name: the first argument of join")
     peers = (peers,) if isinstance(peers, str) else tuple(peers)
-    _refuse_types(**{f"peers[{at}]": (each, str) for at, each in enumerate(peers)})
+    _refuse_no_texts(group=group, key=key, listen=listen, **{f"peers[{at}]": each for at, each in enumerate(peers)})
     if (folder is None) == (not peers):
         raise BadInputError("members find each other by folder= or by peers=: give one of the two")
     chosen = Settings() if settings is None else settings
@@ -837,8 +838,8 @@ async def join(
         secret = await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key
         option = "\0majority" * chosen.majority + "\0state" * (state is not None)
         seal = Seal(secret, group, option, encrypted=chosen.encrypted)
-        address(name)
         refuse_name(name)
+        address(name)
     except ModuleNotFoundError as error:
         raise BadInputError(
             f"encrypted=True needs the package {error.name}: pip install 'groupcomm[runtime,encryption]'"
@@ -848,7 +849,7 @@ async def join(
     if transport is not None and chosen.transport != "udp":
         raise BadInputError("transport= makes a UDP socket: leave it out, or settings with transport='udp'")
     operations = Operations(group, name)  # of what comes before the first incarnation
-    place = await address_of("listen=", place_of(listen), operations, chosen.patience)
+    place = await address_of("listen=", place_of("listen=", listen), operations, chosen.patience)
     with _clear(group):
         discovery: Discovery = (
             Peers(peers, operations) if folder is None else Folder(Path(folder), group, name, chosen.transport)
@@ -891,7 +892,26 @@ def _refuse_types(**given: tuple[object, Any]) -> None:
             raise BadInputError(f"{name}= is {wanted}, and this is of the type {type(value).__name__}")
 
 
+def _refuse_no_texts(**given: object) -> None:
+    """Raise BadInputError for what is no text, or a text that no bytes are of."""
+    for name, value in given.items():
+        _refuse_types(**{name: (value, bytes | str if name == "key" else str)})
+        try:
+            str(value).encode()
+        except UnicodeEncodeError:
+            raise BadInputError(f"{name}= has half of a character (a lone surrogate): give it whole") from None
+
+
+def _refuse_paths(**given: Path | str | None) -> None:
+    """Raise BadInputError for a path that names nothing. An empty one would be the folder of the process."""
+    for name, value in given.items():
+        if value is not None and (value == "" or "\0" in str(value)):
+            raise BadInputError(f"{name}= is empty, or has a zero byte: name a folder")
+
+
 def _refuse_state(state: StateProvider | None) -> None:
+    if isinstance(state, type):
+        raise BadInputError(f"state= is the class {state.__name__}: give an object of it")
     for name in ("get", "set") if state is not None else ():
         method = getattr(state, name, None)
         if not callable(method) or iscoroutinefunction(method):
@@ -931,7 +951,13 @@ async def _opened(
     """The transport of the settings at a place. Raises BadInputError where there can be none."""
     listens = settings.transport == "tcp"
     with ExitStack() as undo:
-        sock = undo.enter_context((_tcp if listens else transport or _udp)())
+        sock = (_tcp if listens else transport or _udp)()
+        made = getattr(sock, "family", None), getattr(sock, "type", None)
+        if transport is not None and made != (socket.AF_INET, socket.SOCK_DGRAM):
+            with suppress(AttributeError):
+                sock.close()
+            raise BadInputError(f"transport= makes a UDP socket of IPv4, and this made {type(sock).__name__} {made}")
+        undo.enter_context(sock)
         _bind(sock, place, listens=listens)
         got = sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
         if not listens and got < _RECEIVE_BUFFER:

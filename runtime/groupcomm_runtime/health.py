@@ -53,7 +53,7 @@ async def serve(group: Group, place: str = "127.0.0.1:0") -> AsyncIterator[Place
 
     Raises BadInputError for what is no place, and for one that cannot be listened at.
     """
-    host, port = await address_of("place=", place_of(place), Operations(group.name, group.address), _PATIENCE)
+    host, port = await address_of("place=", place_of("place=", place), Operations(group.name, group.address), _PATIENCE)
     places = asyncio.Semaphore(_CONNECTIONS)
 
     async def begins(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

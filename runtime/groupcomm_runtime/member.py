@@ -33,7 +33,7 @@ from .records import Record
 from .settings import Settings
 from .transports import Transport
 
-__all__ = ["MOST_HEARD", "Application", "Member", "keeps_record"]
+__all__ = ["MOST_HEARD", "Application", "Member"]
 
 _CODEC: Final = Codec(LAYERS)
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
@@ -402,7 +402,9 @@ class Member:
         else:
             outcome = "ignored" if after is self._state and not effects else "handled"
             self._state = after
-            self._remembers(self._ordering.attempts)  # before any effect: others rely on it
+            attempts = self._ordering.attempts
+            left = _left_by(self.me, effects) if attempts and PassUp(Left()) in effects else ()
+            self._remembers((*attempts, *left))  # before any effect: others rely on it
         self.counts["steps"] += 1
         if self._log is None:
             for effect in effects:
@@ -457,8 +459,7 @@ class Member:
             case PassUp(Left()):
                 if self._log is not None:
                     self._log.flush()
-                self._remembers(self._ordering.attempts if keeps_record(self.gms) else ())
-                self._record = None
+                self._record = None  # it is written
                 self._send_out()
                 self.close("left")
                 self._application.ended(None)
@@ -476,9 +477,8 @@ class Member:
 
     def _count(self, message: object, what: str) -> None:
         """Count a message for its layer, and for the layers whose messages it carries."""
-        while isinstance(message, Tagged) and message.layer:
-            self.counts[_COUNTED[message.layer, what]] += 1
-            message = getattr(message.message, "payload", None)
+        for each in _carried(message):
+            self.counts[_COUNTED[each.layer, what]] += 1
 
     def _says(self, to: Address, arrived: Arrived, data: bytes) -> None:
         self._count(arrived.message, "sent")
@@ -835,14 +835,20 @@ class Member:
         self._transport.keep({*self._places.values(), *self._listed, *self._discovery.greets})
 
 
-def keeps_record(left: gms.State) -> bool:
-    """True if a member that has left was alone, or goes where it would have to take over.
+def _carried(message: object) -> Iterator[Tagged]:
+    """A message of a layer, and those of other layers that it carries."""
+    while isinstance(message, Tagged) and message.layer:
+        yield message
+        message = getattr(message.message, "payload", None)
 
-    Others have no view without it then. In one that it decided itself it counts as present, so it must count in no
-    other.
-    """
-    acts = left.unsuspected[:1] == (left.member,)
-    return acts and (left.phase != "leading" or left.decision.members == (left.member,))
+
+def _left_by(leaver: Address, effects: Iterable[Effect]) -> tuple[View, ...]:
+    """The view that a member has decided without itself. It counts as present there: its record asks for that view."""
+    for effect in effects:
+        for each in _carried(effect.message) if isinstance(effect, Datagram) else ():
+            if isinstance(each.message, gms.NewView) and leaver not in each.message.decision.members:
+                return (each.message.decision.view,)
+    return ()
 
 
 @define

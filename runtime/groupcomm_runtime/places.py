@@ -10,6 +10,7 @@ import logging
 import socket
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import lru_cache
 from ipaddress import ip_address
 from itertools import chain
 from threading import Thread
@@ -27,14 +28,18 @@ EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - as a member say
 """Hosts where a process listens at all of its addresses: no datagram goes there."""
 
 _LARGEST_PORT: Final = 65_535
+_BROADCAST: Final = ip_address("255.255.255.255")
 _RENEWED: Final = 10.0  # seconds from an answer to the next look: an address may change
 _TRIED_AGAIN: Final = 1.0  # seconds, where no address was found
 
 
 def is_place(host: object, port: object) -> bool:
     """True if a datagram can go there: an IP address as text, for a name would be looked up, and a port."""
-    if type(host) is not str or type(port) is not int or not 0 < port <= _LARGEST_PORT:
-        return False
+    return type(host) is str and type(port) is int and 0 < port <= _LARGEST_PORT and _is_address(host)
+
+
+@lru_cache(maxsize=1_024)  # each member names all others to those that come, with each heartbeat
+def _is_address(host: str) -> bool:
     try:
         ip_address(host)
     except ValueError:
@@ -42,13 +47,21 @@ def is_place(host: object, port: object) -> bool:
     return True
 
 
-def place_of(text: str) -> Place:
-    """The place that `host:port` names. Raises BadInputError."""
+def place_of(what: str, text: str) -> Place:
+    """The place that `host:port` names, in the parameter `what`. Raises BadInputError."""
     host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > _LARGEST_PORT:
-        raise BadInputError(f"{text!r} is no place: it is written host:port, as 127.0.0.1:7801")
-    if ":" in host:  # an address that no datagram of ours reaches: such peers would each found a group
-        raise BadInputError(f"{text!r} is a place of IPv6, and groups have IPv4: name one as 127.0.0.1:7801")
+    right = colon and host and port.isascii() and port.isdigit() and int(port) <= _LARGEST_PORT
+    try:
+        given = ip_address(host.removeprefix("[").removesuffix("]"))
+    except ValueError:  # a name
+        right = right and ":" not in host
+    else:
+        if right and given.version != 4:  # noqa: PLR2004 - no datagram of ours gets there: such peers found groups
+            raise BadInputError(f"{what}{text!r} is a place of IPv6, and groups have IPv4: name one as 127.0.0.1:7801")
+        if right and (given.is_multicast or given == _BROADCAST):
+            raise BadInputError(f"{what}{text!r} is no place of one host: name its own address, as 127.0.0.1:7801")
+    if not right:
+        raise BadInputError(f"{what}{text!r} is no place: it is written host:port, as 127.0.0.1:7801")
     return host, int(port)
 
 

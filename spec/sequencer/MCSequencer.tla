@@ -156,6 +156,7 @@ ByItself(counter, m) == FirstView(counter, m, <<m>>)
 SeniorReturns == Then(<<Next1(2, "B", B, {1}, {}), ByItself(1, "A#2"), Next1(3, "B", <<"A#2", "B">>, {2, 3}, {})>>)
 BeginsAlone == Then(<<Next1(2, "A", A, {1}, {}), ByItself(1, "B#2")>>)
 LeaverReturns == Then(<<Next1(2, "A", B, {1}, {}), ByItself(1, "A#2")>>)
+BothReturn == Then(<<Next1(2, "A", B, {1}, {}), ByItself(1, "A#2"), ByItself(1, "B#2"), Next1(2, "A#2", <<"A#2", "B#2">>, {3, 4}, {})>>)
 HelpsThenMeets ==
     Then(<<Next1(2, "A", AB, {1}, {}), Next1(3, "A", A, {2}, {}), Next1(2, "C", <<"C">>, {1}, {}),
            Next1(3, "C", <<"C", "B#2">>, {4}, {"B#2"})>>)
@@ -289,8 +290,8 @@ FoundsAgain(s) == s.view.members = <<s.member>> /\ s.view.id.creator = s.member 
 RecordOfFormed(s) == SubSeq(s.attempts, 1, 1)
 RecordOfFirst(s) == <<ViewOf(views[1])>>
 
-\* In the place of HasLeft.
-NobodyLeft(m) == FALSE
+\* In the place of LeftBy.
+NobodyLeft(m) == <<>>
 
 \* In the place of CreatorHasLeft.
 CreatorMayStay == TRUE

@@ -376,8 +376,13 @@ Close(m) ==
 \* What is on the disk, when the incarnation s ends. (It is written before the effects of a step.)
 OnDisk(s) == s.attempts
 
-\* m has decided a view without itself: it counts in that view (Leavers), and its record is removed.
-HasLeft(m) == \E k \in DOMAIN views : views[k].preds # {} /\ views[k].id.creator = m /\ m \notin DOMAIN views[k].lives
+\* The views that m has decided without itself, at most one. It counts in that view (Leavers): so its next incarnation asks
+\* for a majority of it.
+LeftBy(m) == SelectSeq(views, LAMBDA v : v.preds # {} /\ v.id.creator = m /\ m \notin DOMAIN v.lives)
+
+\* The record of m, when it has ended.
+RecordOf(m) ==
+    OnDisk(local[m]) \o (IF OnDisk(local[m]) = <<>> THEN <<>> ELSE [i \in DOMAIN LeftBy(m) |-> ViewOf(LeftBy(m)[i])])
 
 \* The next incarnation of a name begins, with the record of the former one, or without, where the disk is lost. (An
 \* incarnation that was in no view has the record of the one before it.)
@@ -385,8 +390,7 @@ Begin(m) ==
     /\ Majority /\ ~HasBegun(m)
     /\ Formers(m) \cap up = {} /\ \A a \in Formers(m) : HasBegun(a)
     /\ \E last \in Formers(m) \ Superseded(Formers(m)) :
-        ApplyHere("Begin", m, [type |-> "Restored",
-                               attempts |-> IF m \in Lost \/ HasLeft(last) THEN <<>> ELSE OnDisk(local[last])], {}, None)
+        ApplyHere("Begin", m, [type |-> "Restored", attempts |-> IF m \in Lost THEN <<>> ELSE RecordOf(last)], {}, None)
     /\ UNCHANGED <<views, installed, life, up, settled, got, due, looked, stops, sent, spent, aux_path>>
 
 \* m suspects x. (A budget: also that x is left out by m's next view is the script's.)

@@ -5,6 +5,7 @@ The file has the answer to each request (without `seq`), and the request at whic
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -84,6 +85,14 @@ for request in sys.stdin:
                 right = line(seq, {"outcome": "ok"})
             case "float":
                 right = right.replace("1", "1.0").replace(f'"seq": {str(seq).replace("1", "1.0")}', f'"seq": {seq}')
+            case "not a number":
+                right = right.replace('"counter": ', '"counter": NaN, "was": ', 1)
+            case "infinite":
+                right = right.replace('"counter": ', '"counter": -Infinity, "was": ', 1)
+            case "text":
+                right = re.sub(r'"counter": (\d+)', r'"counter": "\1"', right, count=1)
+            case "large":
+                right = re.sub(r'"counter": (\d+)', f'"counter": {2**53}', right, count=1)
             case "endless":
                 while True:
                     say("x" * 65536)

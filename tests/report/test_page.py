@@ -310,6 +310,26 @@ def test_the_index_is_filtered_by_words_and_result(
     assert count == chromium.find_element(By.CSS_SELECTOR, ".find output").text
 
 
+def test_a_protocols_page_is_filtered_whole_and_enter_goes_to_the_first_hit(chromium: Chrome, report: Path) -> None:
+    page = Page(chromium, report, "stable.html")
+    page.open()
+    field = chromium.find_element(By.CSS_SELECTOR, ".find input")
+    field.send_keys("note_no_reset")
+    rows = """[...document.querySelectorAll('#kills tbody tr')].filter((row) => row.checkVisibility()).length"""
+    page.wait(rows, 1)
+    assert 2 == page.ask("document.querySelectorAll('#kills tbody tr').length")
+    assert 0 == page.ask("[...document.querySelectorAll('.gates li')].filter((row) => row.checkVisibility()).length")
+    field.send_keys("\n")
+    first = "[...document.querySelectorAll('[data-result]')].find((row) => !row.hidden).getBoundingClientRect()"
+    page.wait(f"{first}.top < innerHeight && {first}.bottom > 0", True)  # noqa: FBT003 - what the script says
+
+
+def test_an_unknown_address_is_said(chromium: Chrome, report: Path) -> None:
+    page = Page(chromium, report, "stable.html")
+    page.open("stable/nosuch/4")
+    page.wait("document.querySelector('.find output').textContent", "stable/nosuch/4 is not on this page")
+
+
 def test_a_list_is_sorted_by_its_heading(chromium: Chrome, report: Path) -> None:
     page = Page(chromium, report, "index.html")
     page.open()

@@ -23,8 +23,10 @@ from groupcomm.events import Block, Deliver, ViewInstalled
 from groupcomm_field.torture.running import Campaign, tortured
 from groupcomm_runtime import group as groups
 from groupcomm_runtime import logs
+from groupcomm_runtime.discovery import Folder
 from groupcomm_runtime.frames import Fragments, Once
 from groupcomm_runtime.member import Member
+from groupcomm_runtime.records import NO_RECORD
 
 __all__ = ["BROKEN", "noticed"]
 
@@ -109,6 +111,16 @@ def _events_jump() -> None:
     _instead(groups.Group, "_happen", jumps)
 
 
+def _no_records() -> None:
+    _instead(Folder, "recall", lambda _: lambda _self: NO_RECORD)
+    _instead(Folder, "claim", lambda _: lambda _self: None)
+
+
+def _numbers_of_the_clock() -> None:
+    _no_records()
+    _instead(Member, "_is_former", lambda _: lambda _self, _later: None)
+
+
 _deliveries = count(1)
 
 
@@ -146,14 +158,19 @@ BROKEN: Final[dict[str, Callable[[], None]]] = {
     "a delivery in forty is lost": lambda: _without(_one_in_forty),
     "events of the application change places": _events_jump,
     "the application hears of no view": lambda: _without(_passes_up(ViewInstalled)),
+    "records are forgotten": _no_records,
+    "numbers follow the clock alone": _numbers_of_the_clock,
 }
 """Each piece, and how it is broken."""
+
+_MAJORITY: Final = {"records are forgotten"}
+"""The members have that option."""
 
 
 def noticed(name: str, folder: Path, faults: int, *, limit: float, seed: int = 1) -> list[str]:
     """Return the findings of a campaign on members with that piece broken."""
     program = (str(Path(__file__)), name)
-    campaign = Campaign(members=3, faults=faults, seed=seed, limit=limit, program=program)
+    campaign = Campaign(members=3, faults=faults, seed=seed, limit=limit, majority=name in _MAJORITY, program=program)
     return tortured(campaign, folder, lambda _: None).found
 
 

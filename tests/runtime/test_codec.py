@@ -10,7 +10,19 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupcomm import file_ping, flush, heartbeat, merge_gms, nakack, sequencer, stable, state_transfer, unicast
+from groupcomm import (
+    file_ping,
+    flush,
+    gms,
+    heartbeat,
+    merge,
+    merge_gms,
+    nakack,
+    sequencer,
+    stable,
+    state_transfer,
+    unicast,
+)
 from groupcomm.digest import EMPTY_VECTOR
 from groupcomm.effects import Datagram
 from groupcomm.events import Payload
@@ -98,6 +110,23 @@ def test_each_message_of_simulated_groups_comes_back_as_it_was() -> None:
     met = {name.partition(" ")[0] for name in kinds}
     assert set() == {*LAYERS} - met
     assert len(kinds) > 25
+
+
+def test_a_join_answer_with_a_merged_view_comes_back_as_it_was() -> None:
+    """JGroups reads a merged view in a JOIN_RSP as a plain one, and then its digest from the wrong place (JGRP-3033)."""
+    answered = 0
+    for message in simulated():
+        inner: Any = message
+        while isinstance(inner, Tagged) or hasattr(inner, "payload"):
+            inner = inner.message if isinstance(inner, Tagged) else inner.payload
+        if isinstance(inner, merge.InstallMergeView | merge.MergeView):
+            own = evolve(gms.NO_DECISION, id=min(inner.merged.follows, key=repr))
+            decision = inner.merged.after(own)
+            assert decision.digest
+            answer = Tagged("merge_gms", gms.JoinRsp(decision))
+            assert answer == CODEC.decode(CODEC.encode(answer))
+            answered += 1
+    assert answered > 1
 
 
 @given(st.binary(max_size=300))
@@ -291,24 +320,38 @@ def test_an_item_that_would_stop_the_loop_for_seconds_is_refused_by_its_first_fr
     member = pack([[f"m{number}#{number}" for number in range(100_000)], 1, "m0#0"])
     piece = 60_000
     count = -(-len(member) // piece)
-    fragments = Fragments(size=8_192)
+    fragments, name = Fragments(size=8_192), bytes(16)
     with pytest.raises(RefusedError, match=f"{count} of 60000 bytes are more than 1048576"):
-        fragments.join(pack((1, 0, count, member[:piece])))
+        fragments.join(pack((name, 0, count, member[:piece])))
     with pytest.raises(RefusedError, match="are more than 1048576"):
-        fragments.join(pack((1, 0, 256, bytes(4_097))))
-    assert fragments.join(pack((1, 0, 256, bytes(4_096)))) is None
+        fragments.join(pack((name, 0, 256, bytes(4_097))))
+    assert fragments.join(pack((name, 0, 256, bytes(4_096)))) is None
     with pytest.raises(ValueError, match="too many fragments"):
         fragments.cut(bytes((1 << 20) + 1))
     assert b"".join([fragments.join(each) or b"" for each in fragments.cut(bytes(1_000_000))]) == bytes(1_000_000)
 
 
-def test_unfinished_items_are_forgotten_and_fragments_that_are_none_refused() -> None:
+def test_fragments_of_an_item_that_is_sent_again_complete_it() -> None:
+    """Of 74 datagrams at 15 % loss all arrive in one of 166,000 sendings: each sending adds to those before."""
     fragments = Fragments(size=1_000)
-    first, *_ = begun = fragments.cut(b"x" * 2_000)
-    fragments.join(first)
-    for _ in range(9):
-        fragments.join(fragments.cut(b"y" * 2_000)[0])
-    assert [None] * (len(begun) - 1) == [fragments.join(each) for each in begun[1:]]
-    for data in (b"", pack((1, 2, 2, b"")), pack((1, -1, 2, b"")), pack((1, 0, 10**6, b""))):
+    item, other = b"x" * 10_000, b"y" * 10_000
+    first, again = fragments.cut(item), fragments.cut(item)
+    came = [fragments.join(each) for each in (*first[:15], *fragments.cut(other)[:5], first[3], *again[15:])]
+    assert [item] == [each for each in came if each is not None]
+
+
+def test_unfinished_items_are_forgotten_and_fragments_that_are_none_refused() -> None:
+    """4 MiB of them are kept: that whose last fragment came first goes first."""
+    fragments = Fragments(size=65_000)
+    begun = [fragments.cut(bytes([number]) * 128_000) for number in range(65)]
+    assert [None] * 65 == [fragments.join(first) for first, _ in begun]
+    assert fragments.join(begun[0][0]) is None, "again"
+    assert fragments.join(fragments.cut(b"more" * 32_000)[0]) is None
+    assert fragments.join(begun[1][1]) is None, "its first one is gone, and now that of the next"
+    staying = (0, 3, 4)
+    assert [bytes([number]) * 128_000 for number in staying] == [fragments.join(begun[number][1]) for number in staying]
+    name = bytes(16)
+    wrong = [(name, 2, 2, b""), (name, -1, 2, b""), (name, 0, 10**6, b""), (name[1:], 0, 2, b""), (1, 0, 2, b"")]
+    for data in (b"", *map(pack, wrong)):
         with pytest.raises(RefusedError):
             fragments.join(data)

@@ -192,62 +192,6 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
     run(test())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        ({"name": "a#1", "folder": "F"}, "a name is not empty, without '#'"),
-        ({"name": "../a", "folder": "F"}, "no name"),
-        (
-            {"name": "a", "folder": "F", "key": "a word"},
-            "a key has 16 bytes at least, not 6: `groupcomm key new` makes one",
-        ),
-        ({"name": "a", "folder": "F", "key": b"bytes"}, "a key has 16 to 64 bytes, not 5"),
-        ({"name": "a" * 201, "peers": ["127.0.0.1:1"]}, "no name: it has up to 200 bytes"),
-        ({"name": 7, "folder": "F"}, "name= is str, and this is of the type int"),
-        ({"name": None, "folder": "F"}, "name= is str, and this is of the type NoneType"),
-        ({"name": "a", "folder": "F", "key": None}, r"key= is bytes \| str, and this is of the type NoneType"),
-        ({"name": "a", "folder": "F", "key": bytearray(16)}, "key= is .* and this is of the type bytearray"),
-        ({"name": "a", "folder": 7}, "folder= is .*, and this is of the type int"),
-        ({"name": "a", "peers": 7801}, "peers= is Iterable, and this is of the type int"),
-        ({"name": "a", "peers": [7801]}, r"peers\[0\]= is str, and this is of the type int"),
-        ({"name": "a", "folder": "F", "listen": 7801}, "listen= is str, and this is of the type int"),
-        ({"name": "a", "folder": "F", "listen": "a..b:0"}, "listen= names no host that is found: a..b"),
-        ({"name": "a", "folder": "F", "log": True}, "log= is .*, and this is of the type bool"),
-        ({"name": "a", "folder": "F", "settings": {}}, "settings= is .*, and this is of the type dict"),
-        ({"name": "a", "folder": "F", "majority": "yes"}, "majority= is bool, and this is of the type str"),
-        ({"name": "a", "folder": "F", "blocks": 1}, "blocks= is bool, and this is of the type int"),
-        ({"name": "a", "folder": "F", "transport": "udp"}, "transport= is .*, and this is of the type str"),
-        ({"name": "a", "folder": "F", "state": {"a": 1}}, "state= has the methods .* dict.set is no such"),
-        ({"name": "a"}, "give one of the two"),
-        ({"name": "a", "folder": "F", "peers": ["127.0.0.1:1"]}, "give one of the two"),
-        ({"name": "a", "peers": ["nowhere"]}, "'nowhere' is no place"),
-        ({"name": "a", "peers": ["127.0.0.1:7801", "0.0.0.0:7802"]}, "peers= has 0.0.0.0:7802, where no member"),
-        ({"name": "a", "peers": ["127.0.0.1:0"]}, "peers= has 127.0.0.1:0, where no member can be"),
-        ({"name": "a", "peers": ["[::1]:7801"]}, "is a place of IPv6, and groups have IPv4: name one as"),
-        ({"name": "a", "folder": "F", "listen": "::1:0"}, "'::1:0' is a place of IPv6"),
-        ({"name": "a", "folder": "F", "listen": "0.0.0.0:0"}, "no place that a record can name to others"),
-        (
-            {"name": "a", "folder": "F", "listen": "0.0.0.0:0", "settings": Settings(transport="tcp")},
-            "name an address of this host",
-        ),
-        ({"name": "a", "folder": "/dev/null/x"}, "the folder /dev/null/x cannot be written"),
-        ({"name": "a", "folder": "F", "listen": "127.0.0.1:99999"}, "no place"),
-        ({"name": "a", "folder": "F", "log": "/dev/null/x"}, "the log /dev/null/x/.* cannot be written"),
-    ],
-)
-def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: dict[str, Any], text: str) -> None:
-    async def test() -> None:
-        given = {"key": KEY, **arguments}
-        if given.get("folder") == "F":
-            given["folder"] = tmp_path
-        with pytest.raises(BadInputError, match=text):
-            async with groupcomm_runtime.join("demo", **given):
-                pass
-
-    run(test())
-    assert [] == [*tmp_path.rglob("*.member")]
-
-
 def test_a_port_and_a_name_that_are_in_use_are_refused_and_free_again(tmp_path: Path) -> None:
     async def test() -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as used:
@@ -277,31 +221,6 @@ def test_a_name_that_is_heard_is_refused(tmp_path: Path) -> None:
                     pass
             await a.send(b"on")
             assert 1 == len(a.members)
-
-    run(test())
-
-
-@pytest.mark.parametrize(
-    ("settings", "text"),
-    [
-        (Settings(heartbeat=0.5, patience=1.0), "heartbeat=0.5 and patience=1 do not fit"),
-        (Settings(heartbeat=0), "do not fit"),
-        (Settings(patience=float("nan")), "do not fit"),
-        (Settings(heartbeat=2_000, patience=10_000), "do not fit"),
-        (Settings(datagram=100), "a datagram has 1024 to 65000 bytes"),
-        (Settings(unstable=0), "one message at least"),
-        (Settings(heartbeat="0.2"), "heartbeat='0.2': it is float"),  # type: ignore[arg-type]
-        (Settings(unstable=1.5), "unstable=1.5: it is int"),  # type: ignore[arg-type]
-        (Settings(transport=["udp"]), "transport=.*: it is str"),  # type: ignore[arg-type]
-        (Settings(majority=1), "majority=1: it is bool"),  # type: ignore[arg-type]
-        (Settings(event_bytes=65_535), "unstable_bytes=33554432 and event_bytes=65535: each has 65536"),
-    ],
-)
-def test_settings_that_do_not_fit_are_refused(tmp_path: Path, settings: Settings, text: str) -> None:
-    async def test() -> None:
-        with pytest.raises(BadInputError, match=text):
-            async with groupcomm_runtime.join("demo", name="a", key=KEY, folder=tmp_path, settings=settings):
-                pass
 
     run(test())
 

@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
+import re
 import signal
 import sys
 import time
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +15,14 @@ import pytest
 from attrs import evolve
 
 import groupcomm_runtime
-from groupcomm import gms
-from groupcomm.digest import EMPTY_VECTOR
-from groupcomm.effects import PassUp
-from groupcomm.events import GroupStopped, Left, Suspected
 from groupcomm.view import View, ViewId, name_and_life
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import CALM, LossySocket
 from groupcomm_runtime import BadInputError, EndedError, Group, WaitsForPrimary, records
-from groupcomm_runtime.member import keeps_record
 from groupcomm_runtime.records import Record
 from tests.runtime.conversing import FAST, KEY, of_demo, run
 
-STOPPED = GroupStopped("GMS")
 RECORD = Record(7, joined=True, attempts=(View(ViewId(3, "a#5"), ("a#5", "b")), View(ViewId(4, "b"), ("b",))))
 
 MEMBER = """
@@ -168,48 +163,31 @@ def test_a_pair_that_was_killed_is_primary_again_when_both_are_back(tmp_path: Pa
     run(test())
 
 
-def test_a_leaver_counts_no_more_and_the_last_member_is_primary_again(tmp_path: Path) -> None:
-    def record_of(name: str) -> Record:
-        return records.read(of_demo(tmp_path) / f"{name}.record", "demo", name)
+def test_a_leaver_waits_for_the_view_that_it_has_decided_without_itself(tmp_path: Path) -> None:
+    """The other member counts it as present there, and continues alone."""
+
+    def record_of(name: str) -> list[tuple[str, ...]]:
+        attempts = records.read(of_demo(tmp_path) / f"{name}.record", "demo", name).attempts
+        return [tuple(name_and_life(each)[0] for each in view.members) for view in attempts]
 
     async def test() -> None:
-        async with joining("b", tmp_path) as last:
-            async with joining("a", tmp_path) as other:
-                await until_primary(other)
-                assert record_of("a").attempts != ()
-            await until_members(last, 1)
-            assert record_of("a").joined
-            assert record_of("a").attempts == ()
-        alone = record_of("b").attempts
-        assert [each.members for each in alone] == [(last.address,)]
-        async with joining("b", tmp_path) as last:
-            await until_primary(last)
-            async with joining("a", tmp_path) as again:
-                await again.send(b"hello")
+        async with joining("a", tmp_path) as senior, AsyncExitStack() as other:
+            junior = await other.enter_async_context(joining("b", tmp_path))
+            await until_primary(junior)
+            await senior.leave()
+            await until_members(junior, 1)
+            await until_primary(junior)
+        assert record_of("a") == [("a", "b"), ("b",)]
+        assert record_of("b") == [("b",)]
+        async with joining("a", tmp_path) as senior:
+            async for event in senior:
+                if isinstance(event, WaitsForPrimary):
+                    assert re.fullmatch("waits for the primary: 0 of 1 of view .* are here, and not b#.*", event.why)
+                    break
+            async with joining("b", tmp_path):
+                await until_primary(senior)
 
     run(test())
-
-
-@pytest.mark.parametrize(
-    ("members", "events", "keeps"),
-    [
-        ("AB", [gms.LeaveRequested(), Suspected("A")], True),
-        ("AB", [gms.LeaveRequested(), gms.LeaveRspReceived("A", gms.LeaveRsp(0))], False),
-        ("B", [gms.LeaveRequested(), STOPPED], True),
-        ("BA", [gms.LeaveRequested(), STOPPED], False),
-    ],
-    ids=["where it would take over", "by another's view", "alone", "by its own view"],
-)
-def test_a_leaver_that_another_view_may_count_keeps_no_record(
-    members: str, events: list[gms.Event], *, keeps: bool
-) -> None:
-    lives = gms.Lives(tuple((each, 0) for each in members))
-    view = gms.Decision(ViewId(7, "A"), tuple(members), ViewId(6, "A"), lives, frozenset(), EMPTY_VECTOR)
-    state = evolve(gms.start("B"), decision=view, phase="leading" if members[0] == "B" else "following")
-    for event in events:
-        state, effects = gms.step(gms.Config(), state, event)
-    assert PassUp(Left()) in effects
-    assert keeps_record(state) == keeps
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_what_a_group_writes_is_of_its_user_alone(tmp_path: Path) -> None:
         async with join("demo", name="a", key=KEY, folder=folder, log=logs, settings=FAST) as a:
             await a.send(b"x")
             modes = {each.name.partition("#")[0]: each.stat().st_mode & 0o777 for each in of_demo(folder).iterdir()}
-            assert {"a.lock": 0o600, "a": 0o600} == modes
+            assert {"a.lock": 0o600, "a.record": 0o600, "a": 0o600} == modes
             assert [0o600] == [each.stat().st_mode & 0o777 for each in logs.iterdir()]
 
     run(test())

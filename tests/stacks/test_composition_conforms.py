@@ -18,7 +18,7 @@ from groupcomm_conformance.tla.values import Fn, Value
 from groupcomm_conformance.walks import graph
 from groupcomm_simulator.abstract import reliable_multicast
 from groupcomm_simulator.abstract.reliable_multicast import Window
-from tests.cores import MANIFESTS, PROTOCOLS
+from tests.cores import CACHE, MANIFESTS, PROTOCOLS
 
 MODULES: dict[str, Any] = {"flush": flush, "gms": gms, "stable": stable}
 CODEC = Codec({cls: tag for name in MODULES for cls, tag in PROTOCOLS[name].codec.tags.items()})
@@ -39,7 +39,7 @@ REFUSALS: dict[type[ProtocolError], str] = {LocalProtocolError: "local_error", R
 def walks(model: str) -> tuple[tuple[Fn, ...], ...]:
     manifest = MANIFESTS["gms"]
     root = evolve(manifest, module=manifest.module_of("stack"))
-    return graph.simulate(root, manifest.cfg(manifest.model(model)), traces=24, depth=45, seed=2009)
+    return graph.simulate(root, manifest.cfg(manifest.model(model)), CACHE, traces=24, depth=45, seed=2009)
 
 
 def event_of(value: Any) -> Any:  # noqa: ANN401 - of any of the modules

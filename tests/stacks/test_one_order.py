@@ -26,7 +26,7 @@ from groupcomm.view import View
 from groupcomm_conformance.protocols.derive import constants_of
 from groupcomm_conformance.tla.values import Fn
 from groupcomm_conformance.walks import graph
-from tests.cores import MANIFESTS, PROTOCOLS
+from tests.cores import CACHE, MANIFESTS, PROTOCOLS
 from tests.stacks import service
 
 GROUND: Final = (
@@ -103,7 +103,7 @@ def walks(closed: Closed) -> tuple[tuple[Fn, ...], ...]:
     manifest = MANIFESTS[closed.protocol]
     model = manifest.model(closed.model)
     root = evolve(manifest, module=manifest.module_of(model.claims))
-    return graph.simulate(root, manifest.cfg(model), traces=24, depth=60, seed=2009)
+    return graph.simulate(root, manifest.cfg(model), CACHE, traces=24, depth=60, seed=2009)
 
 
 def stack_of(closed: Closed, of: type[Stack] = Stack) -> Stack:

@@ -90,12 +90,12 @@ def check(
     if guard is not None:
         models = _noticing(guard, models)
     for manifest in {manifest.protocol: manifest for manifest, _ in models}.values():
-        require_use(manifest)
+        require_use(manifest, whole=model is None)
     if write_cfg is not None:
         _write_cfgs(write_cfg, models)
         return
     if master is None and table is None:
-        with console.Watch(models) as watch:
+        with console.Watch(models) as watch, watch.summing_up():
             checked = run_models(
                 models,
                 cache=Cache.of(root),
@@ -141,9 +141,9 @@ def check(
         _show_differences(manifest, results, different, err=as_json)
         if old:
             typer.echo(
-                f"STALE {manifest.protocol}: recorded from another specification or never: {', '.join(old)} "
-                "(this run is none the worse; before a release, "
-                f"groupcomm check {manifest.protocol} --tier deep --record runs and records them)",
+                f"STALE {manifest.protocol}: not searched since the specification changed: {', '.join(old)} (models of "
+                "the tier deep. You need do nothing: this run is none the worse, and all of them are searched "
+                f"before a release, by groupcomm check {manifest.protocol} --tier deep --record)",
                 err=as_json,
             )
     if kept := sum(each.cached for each in checked):
@@ -242,7 +242,8 @@ def _write_cfgs(folder: Path, models: Sequence[tuple[Manifest, Model]]) -> None:
 def _model(root: Path, protocol: str, name: str) -> tuple[Manifest, Model]:
     """Find a model by its name, or by the number of the flaw that it shows."""
     manifest = load(root, protocol)
-    shown = (model for model in manifest.models if model.erratum is not None and model.erratum.id == name)
+    flaw = name.casefold()
+    shown = (model for model in manifest.models if model.erratum and model.erratum.id.casefold() == flaw)
     return manifest, next(shown, None) or manifest.model(name)
 
 
@@ -260,16 +261,17 @@ def _show_differences(
 
 
 def _flawed(root: Path, flaw: str) -> tuple[Manifest, Model]:
-    """Find the model that shows a flaw, by its number; UnknownNameError where there is none."""
+    """Find the model that shows a flaw, by its number in capitals or not; UnknownNameError where there is none."""
     shown = {
-        model.erratum.id: (manifest, model)
+        model.erratum.id.casefold(): (manifest, model)
         for manifest in manifests_of(root)
         for model in manifest.models
         if model.erratum is not None
     }
-    if flaw not in shown:
-        raise UnknownNameError("protocol or flaw", flaw, (*protocols(root), *shown))
-    return shown[flaw]
+    if flaw.casefold() not in shown:
+        flaws = (model.erratum.id for _, model in shown.values() if model.erratum)
+        raise UnknownNameError("protocol or flaw", flaw, (*protocols(root), *flaws))
+    return shown[flaw.casefold()]
 
 
 def explain(

@@ -2,12 +2,13 @@
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from groupcomm_conformance.files.store import Verdicts
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, Model, cores, find_root, load
 from groupcomm_conformance.models.selecting import chosen
@@ -20,7 +21,16 @@ from groupcomm_conformance.protocols.derive import MappingError, Protocol, const
 from groupcomm_conformance.random_events.against_step import Beside, compare, lines_of
 from groupcomm_conformance.random_events.drawn import LENGTH
 from groupcomm_conformance.steps import closing
-from groupcomm_conformance.steps.conform import Conformance, again, conform, lines, measured, table_of, tables_of
+from groupcomm_conformance.steps.conform import (
+    Conformance,
+    again,
+    conform,
+    lines,
+    measured,
+    table_of,
+    tables_of,
+    verdict_key,
+)
 from groupcomm_conformance.steps.rows import Failure, Rows, replay
 from groupcomm_conformance.steps.table import StepTable, Tables
 
@@ -44,6 +54,7 @@ from .adapters import (
 )
 from .exits import ExitCode, verdict
 from .options import AsJson, ModelNames, Protocols, Row, Seed, TierOption
+from .watching import Watched, changes, watch
 
 __all__ = ["command"]
 
@@ -55,6 +66,9 @@ def command(
     model: ModelNames = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Use no cache, and measure what this adds to TLC's time.")
+    ] = False,
+    cached: Annotated[
+        bool, typer.Option("--cached", help="Run nothing for a model whose rows passed with the same input and code.")
     ] = False,
     closed: Annotated[
         bool,
@@ -72,6 +86,12 @@ def command(
     skip: SkipFile = None,
     junit: JUnit = None,
     patience: Patience = PATIENCE,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Of a port: its rows again when its program changes, first those that failed, until Ctrl-C."
+        ),
+    ] = False,
     schema: Annotated[
         bool, typer.Option("--schema", help="Only print the JSON Schema of what an adapter gets of this protocol.")
     ] = False,
@@ -90,8 +110,10 @@ def command(
         return
     if seed is not None and random is None:
         raise typer.BadParameter("a seed is one of random events: give --random, too", param_hint="--seed")
-    if closed and (fresh or random is not None or adapter is not None):
+    if closed and (fresh or cached or random is not None or adapter is not None):
         raise typer.BadParameter("only --model, --row and --tier go with it", param_hint="--closed")
+    if cached and (fresh or row is not None or random is not None or adapter is not None):
+        raise typer.BadParameter("only --model, --tier and --json go with it", param_hint="--cached")
     if random is not None and adapter is None:
         if (
             row is not None
@@ -120,9 +142,14 @@ def command(
         raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
     walks = -(-(random or 0) // LENGTH)
     extent = Extent(strict=strict, renamed=with_renamed, walks=walks, seed=1 if seed is None else seed, seconds=seconds)
-    if adapter is None and (extent != Extent() or skip or junit):
+    if adapter is None and (extent != Extent() or skip or junit or again):
         raise typer.BadParameter("this is for a port: name its --adapter")
+    if again and (row is not None or junit or as_json or extent != Extent()):
+        only = "only --adapter, --model, --tier, --skip and --patience go with it"
+        raise typer.BadParameter(only, param_hint="--watch")
     implementations = _implementations(manifest for manifest, _ in models)
+    if again and adapter is not None:
+        _watch(adapter, models, implementations, skips=skips_of(skip), patience=patience, root=root)
     if adapter is not None:
         skips = skips_of(skip)
         parts: list[Part] = []
@@ -140,35 +167,102 @@ def command(
             )
         places = {manifest.protocol: places_of(manifest) for manifest, _ in models}
         raise typer.Exit(report(parts, places, skips, junit=junit, as_json=as_json, whole=row is None))
-    cache, tables = checking.Cache.of(root), Tables.of(root)
-    conformances: list[Conformance] = []
-    with console.Watch(models) as watch:
-        if row is not None:
-            ((manifest, each),) = models
-            checked = checking.run_model(manifest, each, cache=cache, listener=watch)
-            (made,) = _made([(manifest, each, checked)], tables, closed=closed)
-            implementation = implementations[manifest.protocol]
-            raise typer.Exit(_one_row(manifest, each, made, implementation, row, closed=closed))
-        if fresh:
-            for manifest, each in models:
-                checked, bare = measured(manifest, each, cache, watch)
-                implementation = implementations[manifest.protocol]
-                conformances.append(
-                    conform(manifest, each, checked, implementation, tables=tables, fresh=True, plain_seconds=bare)
-                )
-        else:
-            results = checking.run_models(models, cache=cache, listener=watch)
-            searched = [(*each, checked) for each, checked in zip(models, results, strict=True)]
-            conformances += (
-                conform(*each, implementations[each[0].protocol], tables=tables, made=made, closed=closed)
-                for each, made in zip(searched, _made(searched, tables, closed=closed), strict=True)
-            )
+    if row is not None:
+        ((manifest, each),) = models
+        with console.Watch(models) as watch:
+            checked = checking.run_model(manifest, each, cache=checking.Cache.of(root), listener=watch)
+            (made,) = _made([(manifest, each, checked)], Tables.of(root), closed=closed)
+        raise typer.Exit(_one_row(manifest, each, made, implementations[manifest.protocol], row, closed=closed))
+    raise typer.Exit(_judged(root, models, implementations, fresh=fresh, cached=cached, closed=closed, as_json=as_json))
+
+
+def _judged(
+    root: Path,
+    models: Sequence[tuple[Manifest, Model]],
+    implementations: Mapping[str, Protocol],
+    *,
+    fresh: bool,
+    cached: bool,
+    closed: bool,
+    as_json: bool,
+) -> ExitCode:
+    """Run the rows of models, but where `cached` for those that passed before, and report."""
+    keys = [verdict_key(*each, implementations[each[0].protocol]) for each in models]
+    verdicts = Verdicts.of(root)
+    kept = {its: found for its in keys if cached and (found := verdicts.load(its)) is not None}
+    left = {its: each for its, each in zip(keys, models, strict=True) if its not in kept}
+    came = _conformances(root, [*left.values()], implementations, fresh=fresh, closed=closed)
+    found = kept | {
+        its: (each.to_json(), [*lines(each, failures_only=False)]) for its, each in zip(left, came, strict=True)
+    }
+    for its, conformance in zip(left, came, strict=True):
+        if conformance.ok and not closed:
+            verdicts.keep(its, found[its])
     if as_json:
-        typer.echo(json.dumps([each.to_json() for each in conformances], indent=2))
-    for conformance in conformances:
-        for line in lines(conformance, failures_only=as_json):
-            typer.echo(line, err=as_json)
-    raise typer.Exit(verdict(ok=all(conformance.ok for conformance in conformances)))
+        typer.echo(json.dumps([found[its][0] for its in keys], indent=2))
+        told = [line for each in came for line in lines(each, failures_only=True)]
+    else:
+        told = [line for its in keys for line in found[its][1]]
+    for line in told:
+        typer.echo(line, err=as_json)
+    if kept:
+        typer.echo(
+            f"{len(kept)} of {len(keys)} verdicts are as before, from the cache: specification, model, core, engine "
+            "and jar are the same; without --cached all rows run",
+            err=as_json,
+        )
+    return verdict(ok=all(each.ok for each in came))
+
+
+def _conformances(
+    root: Path,
+    models: Sequence[tuple[Manifest, Model]],
+    implementations: Mapping[str, Protocol],
+    *,
+    fresh: bool,
+    closed: bool,
+) -> list[Conformance]:
+    """Run the rows of models, in order."""
+    cache, tables = checking.Cache.of(root), Tables.of(root)
+    with console.Watch(models) as watch:
+        if fresh:
+            made = ((*each, *measured(*each, cache, watch)) for each in models)
+            return [
+                conform(
+                    manifest,
+                    model,
+                    checked,
+                    implementations[manifest.protocol],
+                    tables=tables,
+                    fresh=True,
+                    plain_seconds=bare,
+                )
+                for manifest, model, checked, bare in made
+            ]
+        results = checking.run_models(models, cache=cache, listener=watch)
+        searched = [(*each, checked) for each, checked in zip(models, results, strict=True)]
+        return [
+            conform(*each, implementations[each[0].protocol], tables=tables, made=table, closed=closed)
+            for each, table in zip(searched, _made(searched, tables, closed=closed), strict=True)
+        ]
+
+
+def _watch(
+    adapter: str,
+    models: list[tuple[Manifest, Model]],
+    implementations: dict[str, Protocol],
+    *,
+    skips: Skips,
+    patience: float,
+    root: Path,
+) -> None:
+    signs = changes(adapter)
+    with console.Watch(models) as listener:
+        of = [
+            Watched(manifest, each, implementations[manifest.protocol], table)
+            for manifest, each, table in _tables(models, root, listener)
+        ]
+    watch(adapter, of, signs, skips, patience)
 
 
 def _made(
@@ -195,18 +289,14 @@ def _ports(
     root: Path,
 ) -> list[Part]:
     """Judge the port behind an adapter by the tables of these models."""
-    cache, tables = checking.Cache.of(root), Tables.of(root)
-    results = checking.run_models(models, cache=cache, listener=watch)
+    tables = [*_tables(models, root, watch)]
     parts: list[Part] = []
     for name, protocol in implementations.items():
         with opened(adapter, protocol, patience) as port:
             typer.echo(port.hello.text(), err=True)
-            for (manifest, each), checked in zip(models, results, strict=True):
+            for manifest, each, table in tables:
                 if manifest.protocol != name:
                     continue
-                if checked.harvest is None:
-                    raise FileNotFoundError(f"{each.name} does not hold ({checked.outcome}): there are no rows")
-                table, _ = table_of(manifest, each, checked.harvest, tables)
                 if row is not None and row > len(table):
                     raise typer.BadParameter(f"{each.name} has rows 1 to {len(table)}", param_hint="--row")
                 began = time.monotonic()
@@ -216,6 +306,17 @@ def _ports(
                 typer.echo(f"{name} {each.name}: {told}: {count:,} checks in {took:.1f} s", err=True)
                 parts += made
     return parts
+
+
+def _tables(
+    models: list[tuple[Manifest, Model]], root: Path, listener: console.Watch
+) -> Iterator[tuple[Manifest, Model, StepTable]]:
+    """Give the tables of models. FileNotFoundError for a model that does not hold."""
+    results = checking.run_models(models, cache=checking.Cache.of(root), listener=listener)
+    for (manifest, each), checked in zip(models, results, strict=True):
+        if checked.harvest is None:
+            raise FileNotFoundError(f"{each.name} does not hold ({checked.outcome}): there are no rows")
+        yield manifest, each, table_of(manifest, each, checked.harvest, Tables.of(root))[0]
 
 
 def _implementations(manifests: Iterable[Manifest]) -> dict[str, Protocol]:

@@ -33,6 +33,9 @@ LEGEND: Final = (
 _FILE_WIDTH: Final = 120
 """Columns of a table that goes into a file or a pipe."""
 
+_NAMED: Final = 20
+"""How many models without a result are named."""
+
 _HEARTBEAT: Final = 30.0
 """Seconds between lines of progress where there is no terminal."""
 
@@ -59,6 +62,8 @@ class Watch:
     def __init__(self, models: Sequence[tuple[Manifest, Model]] = ()) -> None:
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._lock = threading.Lock()
+        self._models = models
+        self._came: list[tuple[Model, list[str]]] = []
         self._estimate = Estimate(models)
         self._tasks: dict[tuple[int, str], TaskID] = {}
         self._running: dict[tuple[int, str], str] = {}
@@ -82,6 +87,26 @@ class Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bars.stop()
+
+    @contextmanager
+    def summing_up(self) -> Iterator[None]:
+        """Where the models do not all come to an end, say what came of each: what differs, and what was not done."""
+        try:
+            yield
+        except BaseException:
+            self._bars.stop()
+            if not self._came:
+                raise
+            for model, lines in self._came:
+                for line in lines:
+                    self._console.print(escape(f"DIFFERS {model.name}: {line}"), style="red")
+            over = {id(model) for model, _ in self._came}
+            left = [f"{manifest.protocol} {model.name}" for manifest, model in self._models if id(model) not in over]
+            fine = sum(not lines for _, lines in self._came)
+            rest = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+            without = f"; without a result: {', '.join(left[:_NAMED])}{rest}" if left else ""
+            self._console.print(escape(f"{fine} of {len(self._models)} models are as expected{without}"))
+            raise
 
     @contextmanager
     def working(self, name: str) -> Iterator[Callable[[str], None]]:
@@ -144,6 +169,7 @@ class Watch:
         text = f"{outcome}, {checked.distinct:,} states, {seconds}"
         line = escape(f"{checked.protocol} {model.name}: {text}")
         with self._lock:
+            self._came.append((model, different))
             self._estimate.ended(model, cached=checked.cached)
             self._show_total()
             self._console.print(line, style="red" if different else None)

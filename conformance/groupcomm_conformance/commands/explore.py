@@ -1,13 +1,16 @@
 """explore: whole stacks in all orders of events within budgets. See docs/application.md."""
 
+import platform
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from attrs import frozen
+from attrs import asdict, frozen
 
 from groupcomm_conformance.files import strict_yaml
+from groupcomm_conformance.files.keys import code_digest, key
+from groupcomm_conformance.files.store import Verdicts
 from groupcomm_conformance.files.strict_yaml import Node
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_simulator.explorer.composed import Configuration, Seat
@@ -19,7 +22,7 @@ from .options import count
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FILE", "Expected", "command", "load"]
+__all__ = ["FILE", "Expected", "command", "load", "verdict_key"]
 
 FILE: Final = Path("spec/stack/explored.yaml")
 TIERS: Final = ("smoke", "full")
@@ -79,6 +82,9 @@ def command(
     states: Annotated[
         int | None, typer.Option(parser=count(1, 10**9), metavar="N", help=f"At most. Default: {_MOST:,}.")
     ] = None,
+    cached: Annotated[
+        bool, typer.Option("--cached", help="Search nothing that was searched with the same code and found right.")
+    ] = False,
 ) -> None:
     """Search whole stacks exhaustively: what applications see, in all orders of events within budgets.
 
@@ -86,7 +92,8 @@ def command(
     the number of states is not that of the manifest; shows the events that lead there. Exits with 4 if a
     search was cut.
     """
-    known = load(find_root())
+    root = find_root()
+    known, verdicts = load(root), Verdicts.of(root)
     if tier not in TIERS:
         raise typer.BadParameter(f"--tier is one of {', '.join(TIERS)}, not {tier!r}")
     by_name = {each.name: each for each in known}
@@ -96,17 +103,27 @@ def command(
     code = ExitCode.OK
     for each in chosen:
         start = process_time()
-        found = explore(each.configuration, most=states or _MOST)
-        seconds = process_time() - start
+        place = verdict_key(each.configuration)
+        kept = verdicts.load(place) if cached else None
+        found = explore(each.configuration, most=states or _MOST) if kept is None else Explored(*kept)
+        if found.violation is None and not found.cut:
+            verdicts.keep(place, [found.states, found.transitions, found.good])
+        seconds = f"{process_time() - start:.1f} s" if kept is None else "as before, from the cache"
         verdict, shown = _verdict(each, found)
         typer.echo(
             f"{each.name}: {found.states:,} states, {found.transitions:,} transitions, "
-            f"{found.good:,} of them good, {seconds:.1f} s: {shown}"
+            f"{found.good:,} of them good, {seconds}: {shown}"
         )
         for number, label in enumerate(found.schedule, 1):
             typer.echo(f"  {number:3}  {' '.join(label)}")
         code = verdict if code is ExitCode.OK or verdict is ExitCode.DIFFERS else code
     raise typer.Exit(code)
+
+
+def verdict_key(configuration: Configuration) -> str:
+    """Give the digest of all that a search depends on: the configuration, and the code of simulator and cores."""
+    cores = code_digest(*(f"groupcomm.{layer}" for layer in configuration.stack))
+    return key(explore.__module__, asdict(configuration), cores, platform.python_version())
 
 
 def _verdict(expected: Expected, found: Explored) -> tuple[ExitCode, str]:

@@ -29,17 +29,17 @@ def command(
 ) -> None:
     """List the protocols, and of each model its tier, what is expected of it, and the size of its graph."""
     root, named = find_root(), protocol or []
-    flaws = [name for name in named if _FLAW.fullmatch(name)]
+    flaws = [name.casefold() for name in named if _FLAW.fullmatch(name)]
     manifests = manifests_of(root, () if flaws else named)
     models = {manifest.protocol: select(manifest, tier) for manifest in manifests}
     if flaws:
         models = {name: _showing(flaws, listed) for name, listed in models.items()}
         manifests = [manifest for manifest in manifests if models[manifest.protocol] or manifest.protocol in named]
-        there = {model.erratum.id for listed in models.values() for model in listed if model.erratum}
+        there = {model.erratum.id.casefold() for listed in models.values() for model in listed if model.erratum}
         for name in flaws:
             if name not in there:
                 every = (m.erratum.id for each in manifests_of(root) for m in each.models if m.erratum)
-                raise UnknownNameError("flaw", name, tuple(every))
+                raise UnknownNameError("flaw", name.upper(), tuple(every))
     if as_json:
         typer.echo(json.dumps([_document(each, models[each.protocol]) for each in manifests], indent=2))
         return
@@ -59,13 +59,13 @@ def command(
         out.print()
 
 
-_FLAW: Final = re.compile(r"[A-Z]+-[0-9]+[a-z]?")
+_FLAW: Final = re.compile(r"[A-Z]+-[0-9]+[A-Z]?", re.IGNORECASE)
 
 
 def _showing(flaws: Iterable[str], models: Iterable[Model]) -> list[Model]:
     """Keep the models that show some flaws, and the models that prove the repair of any of these."""
     listed = list(models)
-    shown = [model for model in listed if model.erratum is not None and model.erratum.id in flaws]
+    shown = [model for model in listed if model.erratum is not None and model.erratum.id.casefold() in flaws]
     named = {name for model in shown if model.erratum for name in (*model.erratum.proved_by, model.control)}
     return [model for model in listed if model in shown or model.name in named]
 

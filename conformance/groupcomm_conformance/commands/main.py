@@ -5,6 +5,7 @@ code of `exits.MEANING`. Output goes to stdout, progress, warnings and errors to
 """
 
 import errno
+import json
 import logging
 import os
 import platform
@@ -12,12 +13,13 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from functools import wraps
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -25,7 +27,7 @@ from typer.main import get_command
 
 from groupcomm_conformance.files.errors import FileError, PathError, reason
 
-from .exits import EPILOG, ExitCode
+from .exits import EPILOG, MEANING, ExitCode
 
 __all__ = ["COMMANDS", "app", "main"]
 
@@ -164,7 +166,47 @@ _INTERRUPTED: Final = "interrupted; results of models that were done are kept: c
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; an error is a single line on stderr."""
+    """Run the command line and return its exit code; an error is a single line on stderr.
+
+    With `--json` stdout has one document, also where the command ended before it wrote its own.
+    """
+    if "--json" not in (sys.argv[1:] if arguments is None else arguments) or sys.stdout is None:
+        return _run(arguments)
+    with redirect_stdout(_Noted(sys.stdout)) as out, redirect_stderr(_Noted(sys.stderr)) as err:
+        code = _run(arguments)
+        if code and not out.lines:
+            error = (
+                err.lines[-1].removeprefix("groupcomm: ").removeprefix("Error: ")
+                if err.lines
+                else MEANING[ExitCode(code)]
+            )
+            typer.echo(json.dumps({"error": error, "exit_code": int(code)}, indent=2))
+    return code
+
+
+class _Noted:
+    """A stream that keeps the lines that are written to it, besides."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._text: list[str] = []
+
+    @property
+    def lines(self) -> list[str]:
+        """What was written, without empty lines."""
+        return [line for line in "".join(self._text).splitlines() if line.strip()]
+
+    def write(self, text: str) -> int:
+        """Write, and keep what could be written: Typer tries bytes."""
+        count = self._stream.write(text)
+        self._text.append(text)
+        return count
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - all else is the stream's
+        return getattr(self._stream, name)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     before = {number: signal.signal(number, _terminate) for number in (signal.SIGTERM, signal.SIGHUP)}
     warnings = logging.StreamHandler(sys.stderr)
     warnings.setFormatter(logging.Formatter("groupcomm: warning: %(message)s"))

@@ -48,7 +48,13 @@ def command(
     names = [f"{each}.html" for each in protocol or protocols(root)]
     for name in ("index.html", *names, "junit.xml"):
         require_file(folder / name)
-    with console.Watch(chosen(root, protocol or (), tier=tier)) as watch:
+    models = chosen(root, protocol or (), tier=tier)
+    typer.echo(
+        f"{len(models):,} models: those that the cache has take no time, and groupcomm check --cached fills it; "
+        "cold, all protocols take hours",
+        err=True,
+    )
+    with console.Watch(models) as watch:
         found = gather(root, protocol or [], tier=tier, fresh=fresh, listener=watch)
     made = f"tier {tier}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     written = {"html": folder / "index.html", "junit": folder / "junit.xml"}

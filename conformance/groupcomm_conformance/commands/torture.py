@@ -59,6 +59,9 @@ def command(
             "--namespaces", help="Each member in a network namespace of its own; partitions cut a bridge. Needs root."
         ),
     ] = False,
+    majority: Annotated[
+        bool, typer.Option("--majority", help="With this option; after each round the group is the primary again.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a group of real processes on loopback, do faults to it, and judge the logs of all incarnations.
@@ -73,6 +76,7 @@ def command(
         seed=_SEED if seed is None else seed,
         limit=_LIMIT if limit is None else limit,
         namespaces=namespaces,
+        majority=majority,
     )
     folder = _folder(out)
     kept = out is not None
@@ -137,6 +141,7 @@ def _record(outcome: Outcome, folder: Path | None) -> dict[str, object]:
         "members": campaign.members,
         "seed": campaign.seed,
         "namespaces": campaign.namespaces,
+        "majority": campaign.majority,
         "faults": dict(sorted(outcome.faults.items())),
         "rounds": outcome.rounds,
         "seconds": round(outcome.seconds, 1),

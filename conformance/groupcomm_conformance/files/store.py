@@ -1,19 +1,20 @@
 """Results of earlier runs, kept by the digest of all that they depend on."""
 
 import hashlib
+import json
 import logging
 import os
 import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from attrs import frozen
 
 from .errors import reason
 
-__all__ = ["Store", "folder_for_results", "replace"]
+__all__ = ["Store", "Verdicts", "folder_for_results", "replace"]
 
 _log: Final = logging.getLogger(__name__)
 _warned: set[Path] = set()
@@ -97,3 +98,18 @@ class Store:
         if self.folder not in _warned:
             _warned.add(self.folder)
             _log.warning("%s cannot be used, as %s: results are not kept", self.folder, reason(error))
+
+
+class Verdicts(Store):
+    """What runs have found that found nothing amiss; anything else is found again."""
+
+    name = "verdict.json"
+
+    def load(self, key: str) -> Any:  # noqa: ANN401 - what `keep` was given
+        """Give what is kept under this key, None where nothing is."""
+        body = self.read(key)
+        return None if body is None else json.loads(body)
+
+    def keep(self, key: str, found: object) -> None:
+        """Keep what a run found, as JSON."""
+        self.write(key, json.dumps(found).encode())

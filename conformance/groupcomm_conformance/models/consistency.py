@@ -66,21 +66,21 @@ def check(manifest: Manifest, source: Source, *, recording: bool = False) -> Non
     _check_links(manifest, top, read, recording=recording)
 
 
-def require_use(manifest: Manifest) -> None:
+def require_use(manifest: Manifest, *, whole: bool = True) -> None:
     """Refuse a manifest that names what its modules do not define or use, or has a set of claims in vain.
 
-    This needs all modules whole, so only a run of models asks it. Raises ManifestError, which names the
-    place.
+    This needs all modules whole, so only a run of models asks it. Unless it is the `whole` manifest that is run, a
+    set of claims may wait for its models. Raises ManifestError, which names the place.
     """
     source = Source(manifest.folder)
     try:
-        for node, expected in _unused(manifest, source):
+        for node, expected in _unused(manifest, source, whole=whole):
             raise node.error(expected)
     except FileError as error:
         raise ManifestError(error.file, error.line, error.expected) from None
 
 
-def _unused(manifest: Manifest, source: Source) -> Iterator[tuple[Node, str]]:
+def _unused(manifest: Manifest, source: Source, *, whole: bool) -> Iterator[tuple[Node, str]]:
     texts = source.modules(manifest.module).bare.values()
     # What is only assumed of a constant does not use it.
     words = Counter(word for text in texts for word in re.findall(r"\w+", _ASSUME.sub("", text)))
@@ -105,7 +105,7 @@ def _unused(manifest: Manifest, source: Source) -> Iterator[tuple[Node, str]]:
         for operator in filter(None, (*cfg.claims, cfg.specification, cfg.init, cfg.next, cfg.view)):
             if modules.definition(operator) is None:
                 yield node, f"claims that {root} has, but no module defines {operator}"
-        if name not in used and name not in likes:
+        if whole and name not in used and name not in likes:
             yield node, f"a set of claims that a model is checked for, but none is for {name}"
 
 

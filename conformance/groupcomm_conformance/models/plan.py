@@ -138,13 +138,9 @@ def _violating(
     return [Part("search", search), *sole], alone
 
 
-_ROOMS: Final = ("files", "models", "tla", "tlc")
-"""The rooms whose code decides what a run says."""
-
-
 def _key(model: Model, modules: Modules, parts: Iterable[Part]) -> str:
     return key(
-        _ROOMS,
+        __name__,
         [model.name, model.tier, model.violates, model.liveness],
         sorted(modules.bare.items()),
         [[part.name, part.run.text, part.run.cfg.render()] for part in parts],

@@ -4,10 +4,11 @@ import os
 import queue
 import threading
 from collections.abc import Iterable, Sequence
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 from attrs import define, evolve, field, frozen
 
+from groupcomm_conformance.tlc.errors import Endless
 from groupcomm_conformance.tlc.output import Progress
 
 from .instruments import plain_run, remembered
@@ -192,6 +193,7 @@ class _Pool:
         def progress(counts: Progress) -> None:
             if self._cancelled.is_set():
                 raise Cancelled
+            _require_end(job.plan, counts.distinct)
             if self.listener:
                 self.listener.progress(model, part.name, counts)
 
@@ -204,3 +206,24 @@ class _Pool:
         except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
             answer = error
         self._ended.put((job, answer))
+
+
+ABLATED: Final = 100
+"""How many times its control's states an ablation may have while all of it is searched."""
+
+_FEW: Final = 200_000
+"""States that any ablation may have."""
+
+
+def _require_end(plan: Plan, distinct: int) -> None:
+    """Raise Endless where an ablation has far more states than its control: a counter may rise for ever.
+
+    The verdict takes a part of the states, and to record all claims that an ablation violates takes all.
+    """
+    model, control = plan.model, plan.size.distinct
+    if not model.holds and distinct > max(_FEW, ABLATED * control):
+        raise Endless(
+            f"{plan.manifest.file}:{model.line}: {model.name} has {distinct:,} states so far, and its control "
+            f"{model.control} {control:,}: an ablation's whole space is searched, so it must have an end; bound what "
+            "rises in it, by a constraint of its set of claims"
+        )

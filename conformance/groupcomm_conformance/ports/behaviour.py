@@ -9,6 +9,7 @@ whether they have changed, or stand in another model: `changes` needs the last a
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Final, TypeAlias
 
 from attrs import define, field, frozen
@@ -18,7 +19,7 @@ from groupcomm_conformance.steps.table import HANDLED
 
 from .plain import compact
 
-__all__ = ["Change", "Row", "changes", "digest", "section", "shapes"]
+__all__ = ["Change", "Row", "changes", "digest", "other_fields", "section", "shapes"]
 
 File: TypeAlias = Mapping[str, Any]
 """A file of a model, as `json` reads it."""
@@ -30,16 +31,26 @@ _sorted: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), sort
 class _Rows:
     """The rows of a model by what they are: state and event, and the answer, as texts in canonical order."""
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: File, without: AbstractSet[str] = frozenset()) -> None:
+        def text(value: Any) -> str:  # noqa: ANN401 - JSON
+            return _sorted(_less(value, without) if without else value)
+
         self.cells: list[list[int]] = file.get("rows", [])
-        self.config = _sorted(file["config"])
-        self.states = [_sorted(each) for each in file["states"][: len(self.cells)]]
-        self.events = [_sorted(each) for each in file["events"][: len(self.cells[0]) if self.cells else 0]]
+        self.config = text(file["config"])
+        self.states = [text(each) for each in file["states"][: len(self.cells)]]
+        self.events = [text(each) for each in file["events"][: len(self.cells[0]) if self.cells else 0]]
         effects = file["effects"]
         self.answers = [
             *OUTCOMES[:HANDLED],
-            *(_sorted([changes, [effects[at] for at in numbers]]) for changes, numbers in file["results"]),
+            *(text([changes, [effects[at] for at in numbers]]) for changes, numbers in file["results"]),
         ]
+
+
+def _less(value: Any, without: AbstractSet[str]) -> Any:  # noqa: ANN401 - JSON
+    """Give a value without the fields of some names."""
+    if isinstance(value, dict):
+        return {name: _less(each, without) for name, each in value.items() if name not in without}
+    return [_less(each, without) for each in value] if isinstance(value, list) else value
 
 
 def digest(file: File) -> str:
@@ -75,33 +86,43 @@ class Change:
     now: Row | None
 
 
-def changes(before: Mapping[str, File], now: Mapping[str, File]) -> list[Change]:
-    """Compare the rows of a protocol's models in two archives: the changes for a port that was right before."""
+def changes(
+    before: Mapping[str, File], now: Mapping[str, File], without: AbstractSet[str] = frozenset()
+) -> list[Change]:
+    """Compare the rows of a protocol's models in two archives: the changes for a port that was right before.
+
+    `without`: names of fields that are not looked at, as one of the two has not got them. Then several rows may
+    be one, which has all of their answers.
+    """
     texts: dict[str, int] = {}
-    known: dict[tuple[int, int, int], tuple[str, int, str]] = {}
-    for model, number, key, answer in _all(now, texts):
-        known.setdefault(key, (model, number, answer))
+    known: dict[tuple[int, int, int], dict[str, tuple[str, int, str]]] = {}
+    for model, number, key, answer in _all(now, texts, without):
+        known.setdefault(key, {}).setdefault(answer, (model, number, answer))
     found: dict[tuple[str, bool], Change] = {}
     seen: set[tuple[int, int, int]] = set()
-    for model, number, key, answer in _all(before, texts):
-        at = known.get(key)
-        if key in seen or (at is not None and at[2] == answer):
+    for model, number, key, answer in _all(before, texts, without):
+        answers = known.get(key)
+        same = answers is not None and answer in answers and (bool(without) or len(answers) == 1)
+        if key in seen or same:
             continue
         seen.add(key)
         row = _row(before[model], model, number, answer)
         event = str(row.event["type"])
-        change = found.get((event, at is None))
+        change = found.get((event, answers is None))
         if change is not None:
             change.count += 1
-        else:
-            found[event, at is None] = Change(event, 1, row, None if at is None else _row(now[at[0]], *at))
+            continue
+        at = None if answers is None else next(place for each, place in answers.items() if each != answer)
+        found[event, answers is None] = Change(event, 1, row, None if at is None else _row(now[at[0]], *at))
     return [found[key] for key in sorted(found)]
 
 
-def _all(files: Mapping[str, File], texts: dict[str, int]) -> Iterator[tuple[str, int, tuple[int, int, int], str]]:
+def _all(
+    files: Mapping[str, File], texts: dict[str, int], without: AbstractSet[str]
+) -> Iterator[tuple[str, int, tuple[int, int, int], str]]:
     """Give each row: its model, its number, and what it is (texts by numbers); and its answer."""
     for model, file in files.items():
-        rows = _Rows(file)
+        rows = _Rows(file, without)
         config = texts.setdefault(rows.config, len(texts))
         states = [texts.setdefault(each, len(texts)) for each in rows.states]
         events = [texts.setdefault(each, len(texts)) for each in rows.events]
@@ -179,6 +200,16 @@ def shapes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
                 yield f"`{name}` has no field `{each}` any more."
             elif _types(fields[each]) != _types(known[each]):
                 yield f"`{each}` of `{name}` has another type."
+
+
+def other_fields(before: Mapping[str, Any], now: Mapping[str, Any]) -> frozenset[str]:
+    """Name the fields that a record has in one of two schemas alone."""
+    old, new = before["$defs"], now["$defs"]
+    return frozenset(
+        name
+        for each in {*old} & {*new}
+        for name in {*old[each].get("properties", ())} ^ {*new[each].get("properties", ())}
+    )
 
 
 def _types(schema: Any) -> Any:  # noqa: ANN401 - JSON

@@ -22,7 +22,7 @@ from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.models.manifest import Manifest, Model, cores, load
 
 from .archive import Archive
-from .behaviour import changes, section, shapes
+from .behaviour import changes, other_fields, section, shapes
 from .errors import VectorError
 from .pages import linked
 from .release import FORMAT, MANIFEST, RELEASE, SCHEMA, Made, protocol_files
@@ -131,20 +131,21 @@ def _behaviour(root: Path, of: Mapping[str, Any], made: Made, since: Archive | N
         return before, ""
     if since is None:
         return None, ""
-    found = {
-        name: changes(since.models(name), {model: json.loads(made[f"{name}/{model}.json"]) for model in each["rows"]})
+    files = {
+        name: (since.models(name), {model: json.loads(made[f"{name}/{model}.json"]) for model in each["rows"]})
         for name, each in of.items()
         if name in last["protocols"]
     }
+    found = {name: changes(*each) for name, each in files.items()}
     gone = {name: ["It is not in the archive any more."] for name in last["protocols"] if name not in of}
     if not gone and not any(found.values()):
         return before, ""
-    types = {
-        name: [*shapes(since.json(f"{name}/{SCHEMA}"), json.loads(made[f"{name}/{SCHEMA}"]))]
-        for name, each in found.items()
-        if each
-    }
-    return before + 1, section(before + 1, version("groupcomm"), found, {**types, **gone})
+    for name in [name for name, each in found.items() if each]:
+        schemas = since.json(f"{name}/{SCHEMA}"), json.loads(made[f"{name}/{SCHEMA}"])
+        if other := other_fields(*schemas):
+            found[name] = changes(*files[name], other)
+        gone[name] = [*shapes(*schemas)]
+    return before + 1, section(before + 1, version("groupcomm"), found, gone)
 
 
 def _has(now: Mapping[str, Any], last: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.models.modules import Modules, scope
 
-__all__ = ["SPEC", "flaws", "linked", "specification", "values"]
+__all__ = ["SPEC", "flaws", "linked", "pages", "specification", "values"]
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -21,6 +21,21 @@ _GUARDS: Final = re.compile(r"^\(\* Guards\b[^\n]*\*\)\n(?:\w+ == [^\n]*\n|[ \t]
 _CONSTANTS: Final = re.compile(r"^CONSTANTS?\b.*?(?=\n\n)", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"\[([^\]]*)\]\((?!https?:|#)([^)#\s]*)(#[^)\s]*)?\)")
 _NOT_RECORDS: Final = frozenset({"Event", "Effect", "State", "Config"})
+
+
+def pages(manifest: Manifest, modules: Modules, schema: Schema) -> dict[str, bytes]:
+    """Give what a porter reads of a protocol, by paths."""
+    written = {
+        name: linked((manifest.folder / name).read_text(encoding="utf-8"), {name: name}).encode()
+        for name in ("README.md", "requirements.md")
+        if (manifest.folder / name).is_file()
+    }
+    return {
+        **specification(manifest, modules),
+        **written,
+        "values.md": values(manifest, modules, schema).encode(),
+        "flaws.md": flaws(manifest).encode(),
+    }
 
 
 def specification(manifest: Manifest, modules: Modules) -> dict[str, bytes]:

@@ -7,6 +7,7 @@ finds all parts only packs. The same specification and version give the same byt
 
 import hashlib
 import json
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, Final
 
 from attrs import define, field
 
-from groupcomm_conformance.files.keys import key
+from groupcomm_conformance.files.keys import code_digest, key
 from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import OUTCOMES
@@ -26,7 +27,7 @@ from groupcomm_conformance.scenarios.checking import judged
 from groupcomm_conformance.scenarios.following import configuration
 from groupcomm_conformance.scenarios.following import walks as ways
 from groupcomm_conformance.scenarios.reading import files as scenarios_of
-from groupcomm_conformance.steps.conform import table_of
+from groupcomm_conformance.steps.conform import table_of, tables_of
 from groupcomm_conformance.steps.table import HANDLED, StepTable, Tables
 from groupcomm_conformance.tla.values import Fn, Value, parse, show
 from groupcomm_conformance.tlc import tools
@@ -41,10 +42,11 @@ from .itf import Traces
 from .judging import Judge
 from .killing import kept as rows_kept
 from .minimal import chosen
-from .pages import flaws, linked, specification, values
+from .pages import pages
 from .plain import compact, loose, schema
 from .prelude import Preludes
 from .walking import Begun, Step, Walk, started, steps_of
+from .widened import widened
 from .words import transitions
 
 __all__ = ["FORMAT", "ITF", "MANIFEST", "MINIMAL", "RELEASE", "SCENARIOS", "SCHEMA", "Made", "protocol_files"]
@@ -63,7 +65,6 @@ _NO_PROOF: Final = (
     "no proof, as rows of a way differ, and a port's mistakes are others"
 )
 
-_ROOMS: Final = ("files", "models", "ports", "protocols", "scenarios", "steps", "tla", "tlc", "walks")
 _SCENARIOS: Final = "scenarios"
 """The folder of their traces."""
 
@@ -226,6 +227,40 @@ def model_file(root: Path, manifest: Manifest, model: Model, protocol: Protocol,
     return _object({**{name: compact(told) for name, told in head.items()}, **file.pools(), **parts})
 
 
+def _renamed_files(root: Path, manifest: Manifest, models: Sequence[Model], protocol: Protocol) -> bytes:
+    """Give the renamed tables of a protocol, one JSON object by their names: model, way, file."""
+    tables = {}
+    for model in models:
+        checked = checking.run_model(manifest, model, cache=checking.Cache.of(root))
+        if checked.harvest is not None:
+            table, _ = table_of(manifest, model, checked.harvest, Tables.of(root))
+            tables[model.name] = table, derive.constants_of(manifest.cfg(model))
+    made = {}
+    for name, (model_name, way, table) in widened(protocol, tables).items():
+        file = _File(Judge(protocol))
+        rows = file.table(table)
+        counts = {"states": len(table.states), "events": len(table.events), "rows": len(table), "walks": 0, "steps": 0}
+        head = {
+            "format": FORMAT,
+            "protocol": protocol.name,
+            "model": name,
+            "config": _config(protocol, tables[model_name][1]),
+            "counts": counts,
+        }
+        text = _object({**{key: compact(told) for key, told in head.items()}, **file.pools(), **rows})
+        made[name] = [model_name, way.what, text.decode("ascii")]
+    return (compact(made) + "\n").encode("ascii")
+
+
+def _search(root: Path, manifest: Manifest, models: Sequence[Model], listener: Any) -> None:  # noqa: ANN401
+    """Search models and make their tables, some side by side: `model_file` has both from the cache then."""
+    results = checking.run_models(
+        [(manifest, each) for each in models], cache=checking.Cache.of(root), listener=listener
+    )
+    of = [(manifest, model, checked) for model, checked in zip(models, results, strict=True)]
+    deque(tables_of(of, Tables.of(root)), maxlen=0)
+
+
 def _config(protocol: Protocol, constants: Mapping[str, Value]) -> dict[str, Any]:
     return {name: loose(constants[name]) for name in protocol.parameters.values()}
 
@@ -304,10 +339,13 @@ def protocol_files(
     store = _Files.of(root)
     jar = tools.jar_digest(tools.find_jar())
     sources = read_modules(manifest.folders, manifest.module)
-    core = hashlib.sha256(Path(str(protocol.module.__file__)).read_bytes()).hexdigest()
+    core = code_digest(protocol.module.__name__)
+
+    def place(name: str, *depends: object) -> str:
+        return key(__name__, FORMAT, manifest.protocol, name, sorted(sources.bare.items()), jar, core, *depends)
 
     def kept(name: str, make: Callable[[], bytes], *depends: object) -> bytes:
-        at = key(_ROOMS, FORMAT, manifest.protocol, name, sorted(sources.bare.items()), jar, core, *depends)
+        at = place(name, *depends)
         found = store.read(at)
         if found is None:
             told(name)
@@ -315,50 +353,53 @@ def protocol_files(
             store.write(at, found)
         return found
 
+    def entry(model: Model, name: str, shows: str, text: bytes) -> dict[str, Any]:
+        """Give the entry of a table in the manifest, with the constants of its model."""
+        return {
+            "model": name,
+            "path": f"{name}.json",
+            "shows": shows,
+            "bounds": model.bounds,
+            "constants": _constants(manifest.cfg(model).constants, sources.bare),
+            "configuration": [*protocol.parameters.values()],
+            "counts": _head(text)["counts"],
+            "rows": kept(
+                f"{name} rows", lambda: digest(json.loads(text)).encode(), hashlib.sha256(text).hexdigest()
+            ).decode(),
+        }
+
     if models is None:
         models = [each for each in manifest.models if (each.conform or each.walk) and each.tier != "deep"]
     made: Made = {SCHEMA: (json.dumps(schema(protocol), indent=1) + "\n").encode("ascii")}
     of_models: list[dict[str, Any]] = []
+    depends = {
+        model.name: (sorted(manifest.cfg(model).constants.items()), [model.conform, model.walk]) for model in models
+    }
+    new = [each for each in models if not store.path(place(each.name, *depends[each.name])).is_file()]
+    _search(root, manifest, [each for each in new if each.conform], listener)
     for model in models:
-        cfg = manifest.cfg(model)
         text = kept(
             model.name,
             lambda model=model: model_file(root, manifest, model, protocol, listener),  # type: ignore[misc]
-            sorted(cfg.constants.items()),
-            [model.conform, model.walk],
+            *depends[model.name],
         )
         made[f"{model.name}.json"] = text
         if itf and model.walk:
             made |= _traces(model.name, f"{manifest.protocol} {model.name}", [*_behaviours(root, manifest, model)])
-        of_models.append(
-            {
-                "model": model.name,
-                "path": f"{model.name}.json",
-                "shows": model.shows,
-                "bounds": model.bounds,
-                "constants": _constants(cfg.constants, sources.bare),
-                "configuration": [*protocol.parameters.values()],
-                "counts": _head(text)["counts"],
-                "rows": kept(
-                    f"{model.name} rows",
-                    lambda text=text: digest(json.loads(text)).encode(),  # type: ignore[misc]
-                    hashlib.sha256(text).hexdigest(),
-                ).decode(),
-            }
-        )
+        of_models.append(entry(model, model.name, model.shows, text))
     tables = {each["model"]: made[each["path"]] for each in of_models if each["counts"]["rows"]}
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in tables.items()}
+    of_tables = [each for each in models if each.name in tables]
+    wide = kept("renamed", lambda: _renamed_files(root, manifest, of_tables, protocol), digests)
+    for name, (of, what, file) in json.loads(wide).items():
+        made[f"{name}.json"] = file.encode("ascii")
+        of_models.append(entry(manifest.model(of), name, f"{of} with {what}", made[f"{name}.json"]))
     types = json.loads(made[SCHEMA])
     made["transitions.md"] = kept(
         "transitions.md", lambda: transitions(manifest, types, tables).encode(), sources.texts, digests
     )
     few = rows_kept(root, manifest.protocol)
-    made |= specification(manifest, sources)
-    made["values.md"] = values(manifest, sources, types).encode()
-    made["flaws.md"] = flaws(manifest).encode()
-    for name in ("README.md", "requirements.md"):
-        if (manifest.folder / name).is_file():
-            made[name] = linked((manifest.folder / name).read_text(encoding="utf-8"), {name: name}).encode()
+    made |= pages(manifest, sources, types)
     made[MINIMAL] = kept(MINIMAL, lambda: _minimal(tables, few), digests, sorted(few))
     of_scenarios: list[dict[str, Any]] = []
     if scenarios and scenarios_of(root, manifest.protocol):

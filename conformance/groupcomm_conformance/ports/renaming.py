@@ -22,9 +22,9 @@ from groupcomm_conformance.protocols.codec import NOTHING
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.steps.rows import Rows
 from groupcomm_conformance.steps.table import HANDLED, Result, StepTable
-from groupcomm_conformance.tla.values import Fn, Value, function
+from groupcomm_conformance.tla.values import Fn, Value, function, identical
 
-__all__ = ["WAYS", "Way", "borne", "renamed"]
+__all__ = ["WAYS", "Way", "borne", "is_row", "moved", "renamed"]
 
 _MEMBER: Final = re.compile(r"([A-Z])((?:#[0-9]+)?)")
 
@@ -76,6 +76,9 @@ _FOUNDS: Final = "JoinRequested"
 _BEYOND: Final = 2**32 + 2**31 - 2
 """That many more, as two numbers of 32 bits that wrap stand in another order then."""
 
+_FAR: Final = 2**60
+"""Beyond the numbers that JavaScript has exactly: a string of digits in JSON."""
+
 _REQUESTS: Final = "DigestGiven.request GetDigest.request State.asked"
 _JOINS: Final = "JoinRefused.life JoinReq.life JoinRequested.life LeaveReq.life LeaveRsp.life Request.life"
 _LIVES: Final = f"Decision.lives {_JOINS} State.life"
@@ -85,7 +88,8 @@ _NUMBERS: Final = {
     "nakack": {
         "seqnos": "Data.seqno DigestGiven.digest DigestSet.digest Highest.digest Purge.digest Range.first Range.last "
         "Source.upto State.starts Store.purged Window.base Window.delivered Window.low Window.pending Window.purged "
-        "WindowsAdded.digest"
+        "WindowsAdded.digest",
+        "arrivals": "Window.arrived",
     },
     "unicast": {
         "seqnos": "Ack.seqno Data.seqno ReceiveSide.ahead ReceiveSide.delivered SendSide.kept SendSide.next",
@@ -133,6 +137,7 @@ WAYS: Final = (
     Way("counter_down", "counters of views that begin with 0", counter=-1, without=_FIRST | _COUNTERS_ALONE),
     Way("code_points", "names in an order that UTF-16 does not have", names=_BY_CODE_POINTS),
     Way("counter_up", "counters of views beyond 32 bits", counter=_BEYOND, without=_COUNTERS_ALONE),
+    Way("counter_far", "counters of views beyond 53 bits", counter=_FAR, without=_COUNTERS_ALONE),
     Way("payload_down", "payloads that begin with 0", payload=-1),
     *(
         Way(f"{name}_up", f"{name} beyond 32 bits", only=protocol, fields=_fields(told), more=_BEYOND)
@@ -189,11 +194,23 @@ def borne(rows: Rows, table: StepTable, way: Way) -> list[int] | None:
         place
         for place, cell in enumerate(table.cells)
         if (states[place // width] or events[place % width] or (cell >= HANDLED and changed[cell - HANDLED]))
-        and _is_row(rows, place)
+        and is_row(rows, place)
     ]
 
 
-def _is_row(rows: Rows, place: int) -> bool:
+def moved(protocol: Protocol, table: StepTable, way: Way) -> set[str]:
+    """Name what a way changes in a table: fields of records, or all that it looks at."""
+    change = _Change(protocol, way)
+    state, events = shape_of(protocol.state), shape_of(protocol.events)
+    for values, shape in ((table.states, state), (table.events, events)):
+        for value in values:
+            if not identical(change.of(value, shape), value):
+                change.moved.add(way.name)
+    return change.moved
+
+
+def is_row(rows: Rows, place: int) -> bool:
+    """True if a cell of a renamed table is the core's answer."""
     at, number = divmod(place, len(rows.events))
     state, cell = rows.states[at], rows.table.cells[place]
     try:
@@ -222,6 +239,8 @@ class _Change:
         self._tags = protocol.codec.tags
         self._way = way
         self._known: dict[tuple[Value, Shape], Value] = {}
+        self.moved: set[str] = set()
+        """Fields whose values are others."""
 
     def text(self, told: str) -> str:
         """Give the other name of a member; another text is what it was."""
@@ -271,8 +290,12 @@ class _Change:
     def part(self, record: Record, name: str, value: Value) -> Value:
         """Give the other value of a field of a record."""
         shape = record.fields[name]
-        moved = name in self._way.fields.get(record.cls.__name__, ())
-        return self._moved(value, shape) if moved else self.of(value, shape)
+        if name not in self._way.fields.get(record.cls.__name__, ()):
+            return self.of(value, shape)
+        other = self._moved(value, shape)
+        if not identical(other, value):
+            self.moved.add(f"{record.cls.__name__}.{name}")
+        return other
 
     def _moved(self, value: Value, shape: Shape) -> Value:
         """Give higher numbers: one, those of members, the keys of messages, or the first of each of a sequence."""

@@ -47,31 +47,31 @@ _ROUNDS: Final = 12
 
 _TEXT: Final = r"""---- MODULE {root} ----
 EXTENDS {module}, Integers, TLC
-VARIABLE nothing
+VARIABLE table_nothing
 
 {literals}
 
-Init == FALSE /\ nothing = 0
-Next == FALSE /\ UNCHANGED nothing
+Table_Init == FALSE /\ table_nothing = 0
+Table_Next == FALSE /\ UNCHANGED table_nothing
 
-Outcomes == {{"handled", "ignored", "local_error", "remote_error"}}
-Changes(s, t) == [f \in {{x \in DOMAIN s : s[x] # t[x]}} |-> t[f]]
+Table_Outcomes == {{"handled", "ignored", "local_error", "remote_error"}}
+Table_Changes(s, t) == [f \in {{x \in DOMAIN s : s[x] # t[x]}} |-> t[f]]
 
-Good(s, step) ==
-    /\ step.outcome \in Outcomes
+Table_Good(s, step) ==
+    /\ step.outcome \in Table_Outcomes
     /\ DOMAIN step.state = DOMAIN s
     /\ step.outcome = "handled" \/ (step.state = s /\ step.effects = <<>>)
 
-Take(w, i, step) ==
-    /\ Good(TLCGet(1), step) \/ Assert(FALSE, "not a step that changes nothing unless it is handled")
-    /\ PrintT(ToString(<<"step", w, i, step.outcome, Changes(TLCGet(1), step.state), step.effects>>))
+Table_Take(w, i, step) ==
+    /\ Table_Good(TLCGet(1), step) \/ Assert(FALSE, "not a step that changes nothing unless it is handled")
+    /\ PrintT(ToString(<<"step", w, i, step.outcome, Table_Changes(TLCGet(1), step.state), step.effects>>))
     /\ TLCSet(1, step.state)
 
 ASSUME LET walks == {walks} IN
     \A w \in DOMAIN walks :
         /\ TLCSet(1, Start(walks[w][1]))
         /\ \A i \in DOMAIN walks[w][2] :
-            PrintT(<<"at", w, i>>) /\ Take(w, i, TLCEval(Step(TLCGet(1), walks[w][2][i])))
+            PrintT(<<"at", w, i>>) /\ Table_Take(w, i, TLCEval(Step(TLCGet(1), walks[w][2][i])))
 ASSUME PrintT("end")
 ====
 """
@@ -179,7 +179,7 @@ class Beside:
 
     def _run(self, walks: Sequence[Walk], told: "_Told") -> None:
         orders = {"Addresses": self.orders} if self.orders else {}
-        cfg = Cfg(init="Init", next="Next", constants={**self.constants, **orders})
+        cfg = Cfg(init="Table_Init", next="Table_Next", constants={**self.constants, **orders})
         ran = tlc.run(
             list(self.folders),
             ROOT,

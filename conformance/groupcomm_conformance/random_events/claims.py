@@ -36,7 +36,6 @@ from .weakening import AT_LEAST, AT_MOST, Weakenings, called, primed, weakenings
 
 __all__ = ["HELPERS", "Root", "copies", "judge", "module_text"]
 
-_PARTS: Final = ("random_events", "steps", "models", "tla", "tlc", "files")
 _FALLEN, _NUMBERS = 2_000, 6_000
 """The first registers of violated weakenings, and of comparisons of numbers."""
 
@@ -324,7 +323,7 @@ def _search(
     modules = read_modules(manifest.folders, root.module)
     first = remembered(module_text(root, asked, modules, cfg), modules)
     texts = sorted(modules.bare.items())
-    place = key(_PARTS, first.text, first.cfg.render(), texts, tools.jar_digest(tools.find_jar()))
+    place = key(__name__, first.text, first.cfg.render(), texts, tools.jar_digest(tools.find_jar()))
     kept = store.read(place) if store else None
     if kept is not None:
         return _Heard.of(json.loads(kept))

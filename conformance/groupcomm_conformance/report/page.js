@@ -145,10 +145,15 @@ function opened(story) {
   return viewer;
 }
 
+const LOST = " is not on this page";
+
 /** Go where the address points: `#stable/join` opens a counterexample, `#stable/join/7` also steps to a state. */
 function follow() {
   const [, id, number] = /^#(.+?\/.+?)(?:\/(\d+))?$/.exec(location.hash) ?? [];
   const story = id && document.getElementById(id);
+  const named = decodeURIComponent(location.hash.slice(1));
+  const lost = named && !story && !document.getElementById(named);
+  if (lost || count.textContent.endsWith(LOST)) count.textContent = lost ? named + LOST : "";
   if (!story) return;
   story.open = true;
   const viewer = opened(story);
@@ -182,7 +187,10 @@ function look() {
 }
 words.addEventListener("input", look);
 result.addEventListener("change", look);
-find.addEventListener("submit", (event) => event.preventDefault());
+find.addEventListener("submit", (event) => {
+  event.preventDefault();
+  entries.find((entry) => !entry.hidden)?.scrollIntoView({ block: "center", behavior: "instant" });
+});
 
 // A list is sorted by a click on a heading, the second time the other way round.
 const value = (row, column) => {

@@ -312,7 +312,7 @@ def _ablated(manifest: Manifest, model: Model) -> list[tuple[str, str, str]]:
         return []
     own, guarded = manifest.cfg(model).constants, manifest.cfg(manifest.model(model.control)).constants
     # An operator that another one replaces is no constant: with the guard it is what the module defines.
-    return [(name, guarded.get(name, name), own.get(name, name)) for name in model.ablates]
+    return [(name, guarded.get(name, "as defined"), own.get(name, "as defined")) for name in model.ablates]
 
 
 def _complaints(conformance: Conformance) -> str:

@@ -8,6 +8,7 @@ every transition of the model. That this is so is not taken for granted: `CONDIT
 
 import functools
 import os
+import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,8 @@ from typing import Any, Final
 import attrs
 from attrs import frozen
 
+from groupcomm_conformance.files.keys import code_digest
+from groupcomm_conformance.files.keys import key as digest_of
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import OUTCOMES, Harvest
 from groupcomm_conformance.models.manifest import Manifest, Model
@@ -40,6 +43,7 @@ __all__ = [
     "side_conditions",
     "table_of",
     "tables_of",
+    "verdict_key",
 ]
 
 CONDITIONS: Final = {
@@ -308,6 +312,20 @@ def conform(
 
 
 # Used by commands
+
+
+def verdict_key(manifest: Manifest, model: Model, protocol: Protocol) -> str:
+    """Give the digest of all that decides whether a model's rows pass: its search, the core, and the code of both."""
+    return digest_of(
+        __name__,
+        manifest.protocol,
+        checking.result_key(manifest, model),
+        sorted(protocol.parameters.items()),
+        sorted((name, show(value)) for name, value in protocol.guards.items()),
+        sorted(protocol.operators),
+        code_digest(protocol.module.__name__, protocol.source.__name__),
+        platform.python_version(),
+    )
 
 
 def measured(

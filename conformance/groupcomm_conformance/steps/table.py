@@ -49,7 +49,6 @@ CHUNK: Final = 4_000
 """States in one run of TLC; the parser is slower than linear in the length of a literal."""
 
 _FORMAT: Final = 1
-_ROOMS: Final = ("files", "models", "steps", "tla", "tlc")
 _IN_A_SEQUENCE: Final = 200
 
 
@@ -145,7 +144,7 @@ class Literals:
         known = self._names.get(value)
         if known is None:
             text = self.text(value)
-            known = self._names[value] = f"Lit{len(self._names)}"
+            known = self._names[value] = f"Table_Lit{len(self._names)}"
             self.define(known, text)
         return known
 
@@ -160,42 +159,42 @@ EXTENDS {module}, TLC
 {literals}
 
 \* The search has nothing to do: all is said by the assumptions.
-TableInit == FALSE /\ vars = vars
-TableNext == FALSE /\ UNCHANGED vars
+Table_Init == FALSE /\ vars = vars
+Table_Next == FALSE /\ UNCHANGED vars
 
-Put(register, value) == TLCSet(register, Append(TLCGet(register), value))
+Table_Put(register, value) == TLCSet(register, Append(TLCGet(register), value))
 ASSUME TLCSet(1000, <<>>) /\ TLCSet(1001, {states})
 ASSUME \A m \in Member :
     /\ PrintT(ToString(<<"start", m, Start(m)>>))
     /\ \/ ~{first}
        \/ \E i \in DOMAIN TLCGet(1001) : TLCGet(1001)[i] = Start(m)
-       \/ Put(1001, Start(m)) /\ PrintT(ToString(<<"state", Start(m)>>))
+       \/ Table_Put(1001, Start(m)) /\ PrintT(ToString(<<"state", Start(m)>>))
 ASSUME \A e \in Alphabet({messages}, {outsides}) :
-    Put(1000, e) /\ PrintT(ToString(<<"event", e>>))
+    Table_Put(1000, e) /\ PrintT(ToString(<<"event", e>>))
 
-Outcomes == {{"handled", "ignored", "local_error", "remote_error"}}
-Code == [ignored |-> 0, local_error |-> 1, remote_error |-> 2, handled |-> 3]
+Table_Outcomes == {{"handled", "ignored", "local_error", "remote_error"}}
+Table_Code == [ignored |-> 0, local_error |-> 1, remote_error |-> 2, handled |-> 3]
 
-Good(s, step) ==
-    /\ step.outcome \in Outcomes
+Table_Good(s, step) ==
+    /\ step.outcome \in Table_Outcomes
     /\ DOMAIN step.state = DOMAIN s
     /\ step.outcome = "handled" \/ (step.state = s /\ step.effects = <<>>)
 
-Changes(s, t) == [f \in {{x \in DOMAIN s : s[x] # t[x]}} |-> t[f]]
+Table_Changes(s, t) == [f \in {{x \in DOMAIN s : s[x] # t[x]}} |-> t[f]]
 
-Rows(s, events) ==
+Table_Rows(s, events) ==
     LET steps == TLCEval([j \in DOMAIN events |-> Step(s, events[j])]) IN
     /\ \A j \in DOMAIN steps :
-        \/ Good(s, steps[j])
+        \/ Table_Good(s, steps[j])
         \/ Assert(FALSE, <<"not a step that changes nothing unless it is handled", s, events[j], steps[j]>>)
-    /\ PrintT(ToString(<<"row", [j \in DOMAIN steps |-> Code[steps[j].outcome]]>>))
+    /\ PrintT(ToString(<<"row", [j \in DOMAIN steps |-> Table_Code[steps[j].outcome]]>>))
     /\ \A j \in DOMAIN steps :
         \/ steps[j].outcome # "handled"
-        \/ PrintT(ToString(<<Changes(s, steps[j].state), steps[j].effects>>))
+        \/ PrintT(ToString(<<Table_Changes(s, steps[j].state), steps[j].effects>>))
 
 ASSUME LET states == TLCGet(1001)
            events == TLCGet(1000)
-       IN /\ \A i \in DOMAIN states : Rows(states[i], events)
+       IN /\ \A i \in DOMAIN states : Table_Rows(states[i], events)
           /\ PrintT(ToString(<<"end", Len(states), Len(events)>>))
 ====
 """
@@ -212,7 +211,7 @@ def module_text(module: str, harvest: Harvest, states: Sequence[Value], *, first
     sequences: list[str] = []
     for begin in range(0, len(states), _IN_A_SEQUENCE):
         texts = map(literals.text, states[begin : begin + _IN_A_SEQUENCE])
-        name = f"States{len(sequences)}"
+        name = f"Table_States{len(sequences)}"
         sequences.append(name)
         literals.define(name, f"<<{', '.join(texts)}>>")
     return _TEXT.format(
@@ -312,7 +311,7 @@ def make(
     began = time.thread_time()
     waiting = [_record(state) for state in sorted(harvest.local, key=order)]
     places = tuple(folders)
-    constants = Cfg(init="TableInit", next="TableNext", constants=cfg.constants)
+    constants = Cfg(init="Table_Init", next="Table_Next", constants=cfg.constants)
     reader = _Reader()
     jvm = 0.0
     while waiting or not reader.events:
@@ -372,7 +371,7 @@ class Tables(Store):
     def key(folders: Iterable[Path], module: str, cfg: Cfg, harvest: Harvest) -> str:
         """Give the digest of all that a table depends on."""
         return digest_of(
-            _ROOMS,
+            __name__,
             _FORMAT,
             sorted(read_modules(folders, module).bare.items()),
             sorted(cfg.constants.items()),

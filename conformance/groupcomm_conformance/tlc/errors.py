@@ -9,6 +9,7 @@ from groupcomm_conformance.tla.trace import State
 __all__ = [
     "ConfigFailed",
     "DiskFull",
+    "Endless",
     "EvaluationFailed",
     "JVMKilled",
     "OutputCutShort",
@@ -76,3 +77,7 @@ class TimedOut(TLCError):
 
 class DiskFull(TLCError):
     """There is no room for TLC's state files."""
+
+
+class Endless(TLCError):
+    """A search found so many states that its space is taken to have no end."""

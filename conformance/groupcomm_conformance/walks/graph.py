@@ -173,17 +173,13 @@ def load(manifest: Manifest, model: Model, cache: Path) -> Graph:
     root = manifest.module_of(model.claims)
     modules = read_modules(manifest.folders, root)
     sources = [root, _cfg(manifest, model), sorted(modules.bare.items())]
-    made_from = key(_ROOMS, FORMAT, sources, tools.jar_digest(tools.find_jar()))
+    made_from = key(__name__, FORMAT, sources, tools.jar_digest(tools.find_jar()))
     graphs = Graphs(cache)
     graph = graphs.load(made_from)
     if graph is None:
         graph = build(manifest, model)
         graphs.store(made_from, graph)
     return graph
-
-
-_ROOMS: Final = ("files", "models", "tla", "tlc", "walks")
-"""Rooms whose code makes a graph."""
 
 
 def build(manifest: Manifest, model: Model) -> Graph:
@@ -343,27 +339,41 @@ def _number(
 # Walks of a simulation
 
 
-def simulate(manifest: Manifest, cfg: Cfg, *, traces: int, depth: int, seed: int) -> tuple[tuple[Fn, ...], ...]:
-    """Random walks of the protocol's module under `cfg`, without its claims; the same seed gives the same."""
+class Walks(Store):
+    """Walks of earlier runs, as TLC's simulator wrote them."""
+
+    name = "walks.json"
+
+
+def simulate(
+    manifest: Manifest, cfg: Cfg, cache: Path, *, traces: int, depth: int, seed: int
+) -> tuple[tuple[Fn, ...], ...]:
+    """Random walks of the protocol's module under `cfg`, without its claims, from the folder `cache` or else from TLC.
+
+    The same seed gives the same walks. GraphError where one is not complete; a TLCError where TLC gives none.
+    """
+    bare = evolve(cfg, view=None, invariants=(), properties=()).render()
+    sources = [manifest.module, bare, sorted(read_modules(manifest.folders, manifest.module).bare.items())]
+    made_from = key(__name__, sources, [traces, depth, seed], tools.jar_digest(tools.find_jar()))
+    walks = Walks(cache)
+    kept = walks.read(made_from)
+    if kept is not None:
+        return tuple(read_simulation(text, f"walk {number}") for number, text in enumerate(json.loads(kept)))
     with tempfile.TemporaryDirectory(prefix="groupcomm-walks-") as folder:
-        tlc.run(
-            manifest.folders,
-            manifest.module,
-            evolve(cfg, view=None, invariants=(), properties=()).render(),
-            workers=1,
-            short=True,
-            simulate=tlc.Simulation(traces, depth, seed, Path(folder, "walk")),
-        )
-        found = [Path(folder, f"walk_0_{number}") for number in range(traces)]
-        return tuple(read_simulation(file, file.name) for file in found)
+        place = Path(folder, "walk")
+        simulation = tlc.Simulation(traces, depth, seed, place)
+        tlc.run(manifest.folders, manifest.module, bare, workers=1, short=True, simulate=simulation)
+        texts = [place.with_name(f"walk_0_{number}").read_text(encoding="utf-8") for number in range(traces)]
+    found = tuple(read_simulation(text, f"walk {number}") for number, text in enumerate(texts))
+    walks.write(made_from, json.dumps(texts).encode("ascii"))
+    return found
 
 
 _HEADING: Final = re.compile(r"STATE_(\d+) ==")
 
 
-def read_simulation(file: Path, shown: str | None = None) -> tuple[Fn, ...]:
-    """Read the states of a walk that TLC's simulator wrote; GraphError where the file is not complete."""
-    name = shown or str(file)
+def read_simulation(written: str, name: str) -> tuple[Fn, ...]:
+    """Read the states of a walk that TLC's simulator wrote; GraphError, with `name`, where it is not complete."""
     states: list[Fn] = []
     begun: int | None = None
     text: list[str] = []
@@ -375,7 +385,7 @@ def read_simulation(file: Path, shown: str | None = None) -> tuple[Fn, ...]:
             except ValueSyntaxError as error:
                 raise GraphError(name, begun, f"a state: {error}") from None
 
-    lines = file.read_text(encoding="utf-8").splitlines()
+    lines = written.splitlines()
     for number, line in enumerate(lines, start=1):
         if heading := _HEADING.match(line):
             finish()

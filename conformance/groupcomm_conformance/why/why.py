@@ -42,7 +42,6 @@ __all__ = ["Again", "Reasons", "Why", "reasons", "sentence", "why"]
 _KEEP_ACT: Final = "KeepAct"
 """The constant that, where a specification has it, switches `act` on."""
 
-_ROOMS: Final = ("files", "models", "tla", "tlc", "why")
 _LONGEST: Final = 60
 _WIDEST: Final = 200
 _MOST: Final = 6
@@ -251,7 +250,7 @@ class Again:
             action_constraints=() if constraint is None else (constraint,),
         ).render()
         jar = tools.jar_digest(tools.find_jar())
-        known = key(_ROOMS, sorted(self.modules.bare.items()), sorted(modules.items()), text, cfg, jar)
+        known = key(__name__, sorted(self.modules.bare.items()), sorted(modules.items()), text, cfg, jar)
         kept = cache.read(known) if cache is not None else None
         if kept is not None:
             with suppress(ValueError, TypeError, KeyError):  # what is none of ours is as good as absent

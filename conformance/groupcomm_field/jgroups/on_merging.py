@@ -7,8 +7,8 @@ from .jvm import Jvm
 from .schedule import Seen, schedule, seen
 
 
-def _parted(jvm: Jvm, members: int, *views: str, merge: int = LONG, join: int = LONG) -> Group:
-    group = Group(jvm, members, merge=merge, join=join)
+def _parted(jvm: Jvm, members: int, *views: str, merge: int = LONG, join: int = LONG, leave: int = LONG) -> Group:
+    group = Group(jvm, members, merge=merge, join=join, leave=leave)
     group.found("".join(sorted({each for view in views for each in view.partition(":")[2]})))
     group.install(*views)
     group.arrive()
@@ -236,3 +236,29 @@ def _in_again_in_the_same_life(jvm: Jvm) -> Seen:
         present=any("m1" not in each or "m2" not in each for each in had.values()),
         text=f"apart {apart}; then {group.shown('ABC')}: {had}",
     )
+
+
+@schedule("JGRP-3033")
+def _answered_with_a_merged_view(jvm: Jvm) -> Seen:
+    """{A,B} and {C} merge. B leaves, unheard, and joins again: A answers with the merged view, in which B is."""
+    group = _parted(jvm, 3, "15/A:AB", "15/C:C", merge=2000, join=300, leave=300)
+    group.merge("A", A="15/A:AB", B="15/A:AB", C="15/C:C")
+    group.settle(12)
+    merged = group.view("A")
+    group.leave("B")
+    group.settle(20, 500, hold=lambda flight: flight.by == "B")
+    group.lose(by="B")
+    group.connect("B", "A")
+    group.advance(100)
+    group.give("JOIN_REQ", to="A")
+    answers = group.flying("JOIN_RSP", to="B")
+    if not answers or group.view("A") != merged:
+        return Seen("absent", f"no answer with the merged view {merged}; A has {group.view('A')}")
+    group.receive(answers[0])
+    group.settle(6)
+    group.send("A", "m1")
+    group.send("C", "n1")
+    group.settle(10, 700)
+    had = group.had("B", "A") + group.had("B", "C")
+    text = f"A has {merged}, B {group.view('B')} and delivered {had}"
+    return seen(present="m1" not in had or "n1" not in had, text=text)

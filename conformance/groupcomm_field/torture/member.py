@@ -1,8 +1,9 @@
 """A member of a tortured group, a process of its own: an application that sends all the time.
 
-    python -m groupcomm_field.torture.member PARENT NAME FOLDER HOST RATE HEARTBEAT PATIENCE
+    python -m groupcomm_field.torture.member PARENT NAME FOLDER HOST RATE HEARTBEAT PATIENCE MAJORITY SLOW
 
-HOST is 127.0.0.1, or its address in a network namespace of its own.
+HOST is 127.0.0.1, or its address in a network namespace of its own. MAJORITY is 1 with that option, else 0. The clock
+is SLOW by so many seconds.
 It reads commands from its input, a JSON object a line, and writes its states in the same form. It ends with
 its input, and with its parent: so a campaign leaves no process behind, even if the campaign itself is killed.
 """
@@ -25,7 +26,7 @@ from attrs import evolve
 
 import groupcomm_runtime
 from groupcomm.view import name_and_life
-from groupcomm_runtime import EndedError, Group, GroupError, Message, NewView, NotDelivered, Settings
+from groupcomm_runtime import EndedError, Group, GroupError, Message, NewLife, NewView, NotDelivered, Settings
 
 from .namespaces import enter, own_interface
 from .network import LossySocket, Rules
@@ -125,8 +126,10 @@ class _Application:
                         self._counts["merged" if merged else "views"] += 1
                         own = next(each for each in members if name_and_life(each)[0] == self._name)
                         print("view", own, f"{view_id.counter}/{view_id.creator}", file=file, flush=True)
-                    case _:
+                    case NewLife():
                         self._counts["refused"] += 1
+                    case _:
+                        pass
 
     def told(self, line: bytes) -> None:
         """Do the command of a line."""
@@ -153,6 +156,7 @@ class _Application:
         return {
             "address": group.address,
             "members": group.members,
+            "primary": group.primary,
             "view": None if group.view is None else [group.view.counter, group.view.creator],
             "tables": group.tables,
             "counts": {**group.counts, **{f"application {name}": n for name, n in self._counts.items()}},
@@ -168,7 +172,9 @@ async def _reads(application: _Application) -> None:
 
 
 async def _main(name: str, folder: Path, host: str, numbers: Sequence[float]) -> int:
-    rate, heartbeat, patience = numbers
+    rate, heartbeat, patience, majority, slow = numbers
+    clock = time.time_ns
+    time.time_ns = lambda: clock() - int(slow * 10**9)
     application = _Application(name, rate, folder / "taken" / f"{name}.{os.getpid()}")
     reads = asyncio.create_task(_reads(application))
     joins = groupcomm_runtime.join(
@@ -178,7 +184,7 @@ async def _main(name: str, folder: Path, host: str, numbers: Sequence[float]) ->
         folder=folder / "group",
         listen=f"{host}:0",
         log=folder / "logs",
-        settings=Settings(heartbeat=heartbeat, patience=patience),
+        settings=Settings(heartbeat=heartbeat, patience=patience, majority=bool(majority)),
         transport=application.transport,
     )
     try:

@@ -14,7 +14,9 @@ __all__ = ["KINDS", "NETWORK", "Fault", "Round", "drawn"]
 KINDS: Final = {
     "kill": "a member is killed, and begins again when the round ends",
     "kill two": "two members are killed within half a second",
+    "kill all": "all members are killed at once, and begin again when the round ends",
     "restart": "a member is killed, and begins again at once, three times",
+    "clock": "a member is killed, and begins again at once with a clock that is an hour slow",
     "pause": "a process does not run for less than the patience",
     "stop": "a process does not run for longer than the patience",
     "partition": "some members cannot reach the other ones",
@@ -33,7 +35,7 @@ KINDS: Final = {
 """Each kind, and what it is."""
 
 _MOST: Final = 4  # faults of a round
-_ALIVE: Final = 2  # so many run at least, but where all leave
+_ALIVE: Final = 2  # so many run at least, but where all leave or are killed
 
 NETWORK: Final[Mapping[str, Mapping[str, Any]]] = {
     "loss": {"loss": 0.3},
@@ -89,15 +91,17 @@ def drawn(seed: int, names: Sequence[str], faults: int, patience: float) -> list
 
 def _gone(fault: Fault) -> tuple[str, ...]:
     """Return the members that a fault stops until the round ends."""
-    return fault.members if fault.kind in {"kill", "kill two", "leave", "all leave", "full disk", "stop"} else ()
+    gone = {"kill", "kill two", "kill all", "leave", "all leave", "full disk", "stop"}
+    return fault.members if fault.kind in gone else ()
 
 
 def _fault(kind: str, runs: Sequence[str], random: Random, patience: float) -> Fault:
     pause = random.choice((0.0, 0.05, random.uniform(0, patience)))
     seconds = random.uniform(0.3, 1.5) * patience
     match kind:
-        case "all leave":
+        case "all leave" | "kill all":
             members = tuple(runs)
+            seconds = 0.0
         case "kill two" | "one way":
             members = tuple(random.sample(runs, min(2, len(runs))))
             seconds = random.choice((0.0, 0.05, 0.5)) if kind == "kill two" else seconds

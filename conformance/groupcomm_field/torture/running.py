@@ -34,6 +34,7 @@ __all__ = ["Campaign", "Outcome", "names_of", "tortured"]
 _LOOKS: Final = 0.1  # seconds between two looks
 _ROOM: Final = 20_000  # bytes of a log, before the disk is full
 _SILENCES: Final = 6  # chance decides whether the last message of one is among the lost
+_SLOW: Final = 3_600  # seconds that a clock is set back
 _LOSSY: Final = evolve(CALM, loss=0.5)
 _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patience
 
@@ -42,6 +43,7 @@ _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patie
 class Campaign:
     """A campaign that is ordered. `rate`: messages a second of a member. `limit`: seconds to one view.
 
+    `majority`: the members have that option, and are the primary after each round.
     `namespaces`: each member has a network namespace. This process leaves the network of its machine.
     `program`: the arguments by which Python runs a member.
     """
@@ -53,6 +55,7 @@ class Campaign:
     heartbeat: float = 0.1
     patience: float = 1.0
     limit: float = 60.0
+    majority: bool = False
     namespaces: bool = False
     program: tuple[str, ...] = ("-m", "groupcomm_field.torture.member")
 
@@ -205,10 +208,11 @@ class _Running:
 
     # Processes
 
-    async def _start(self, name: str) -> None:
+    async def _start(self, name: str, slow: int = 0) -> None:
+        """Begin a process. Its clock is slow by so many seconds."""
         campaign = self._campaign
         errors = (self._folder / f"{name}.err").open("ab")
-        numbers = map(str, (campaign.rate, campaign.heartbeat, campaign.patience))
+        numbers = map(str, (campaign.rate, campaign.heartbeat, campaign.patience, int(campaign.majority), slow))
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *campaign.program,
@@ -330,7 +334,7 @@ class _Running:
 
     async def _do(self, fault: Fault) -> None:
         match fault.kind:
-            case "kill" | "kill two":
+            case "kill" | "kill two" | "kill all":
                 for name in fault.members:
                     await self._kill(name)
                     await asyncio.sleep(fault.seconds)
@@ -340,6 +344,10 @@ class _Running:
                         await asyncio.sleep(delay)
                         await self._kill(name)
                         await self._start(name)
+            case "clock":
+                for name in fault.members:
+                    await self._kill(name)
+                    await self._start(name, _SLOW)
             case "pause":
                 for name in fault.members:
                     self._signal(name, signal.SIGSTOP)
@@ -464,11 +472,12 @@ class _Running:
 
 
 def _one_view(answers: list[dict[str, Any]]) -> bool:
-    """Return True if all have one view, its members are exactly these, and no flush is in force."""
+    """Return True if all have one view, which is primary, its members are exactly these, and no flush is in force."""
     views = {tuple(each["view"]) for each in answers}
     addresses = {each["address"] for each in answers}
     return (
         len(views) == 1
+        and all(each["primary"] for each in answers)
         and all(set(each["members"]) == addresses for each in answers)
         and not any(each["tables"]["flushes"] for each in answers)
     )
@@ -479,4 +488,5 @@ def _short(name: str, said: dict[str, Any] | None) -> str:
         return f"{name} is in no view"
     waits = {what: number for what, number in said["tables"].items() if number}
     counter, creator = said["view"]
-    return f"{name} is in {counter}/{creator} of {len(said['members'])}, waits for {waits or 'nothing'}"
+    where = f"{counter}/{creator} of {len(said['members'])}{'' if said['primary'] else ', not primary'}"
+    return f"{name} is in {where}, waits for {waits or 'nothing'}"

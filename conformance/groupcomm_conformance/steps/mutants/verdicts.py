@@ -7,7 +7,6 @@ they depend on, so that after a change of the implementation alone they are ther
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 from attrs import field, frozen
 
@@ -28,8 +27,6 @@ from .shapes import Shapes
 from .specification import SpecMutant, mutants
 
 __all__ = ["Judged", "given", "judge"]
-
-_PARTS: Final = ("steps", "tla", "tlc", "files", "models")
 
 
 @frozen
@@ -79,7 +76,7 @@ def judge(
     told = [module, keys, [sorted(side.items()) for side in sides.values()]]
     texts = sorted(read_modules(manifest.folders, manifest.module).texts.items())
     store = _Verdicts(cache) if cache else None
-    place = key(_PARTS, told, texts, tools.jar_digest(tools.find_jar()))
+    place = key(__name__, told, texts, tools.jar_digest(tools.find_jar()))
     noticed = _kept(store, place, made)
     if noticed is None:
         noticed = confronting(manifest.folders, definitions, made, steps, sides, workers=workers)

@@ -1,4 +1,4 @@
-"""A receive buffer that holds less than what is on its way: what is lost is sent again, and not again and again."""
+"""Losses of much: what is lost is sent again, and not again and again."""
 
 import asyncio
 import json
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import groupcomm_runtime
+from groupcomm_field.torture.network import LossySocket, Rules
 from groupcomm_runtime import Settings
 from tests.runtime.conversing import KEY, messages, run
 
@@ -61,3 +62,25 @@ def test_what_a_small_buffer_loses_is_not_sent_again_and_again(
     lines = [json.loads(each.message) for each in caplog.records]
     warned = [(each["bytes"], each["asked"]) for each in lines if each["operation"] == "small buffer"]
     assert warned == [(Buffered.BUFFER, 4 << 20)] * 3
+
+
+@pytest.mark.parametrize("loss", [0.02, 0.15])
+def test_messages_of_the_largest_size_arrive_in_small_datagrams_over_loss(tmp_path: Path, loss: float) -> None:
+    """Each is in 74 datagrams. With 15 % of them lost no message arrived at all before fragments named their item."""
+    sent = [bytes([number]) * 65_536 for number in range(10)]
+    settings = Settings(patience=3.0, datagram=1_400)
+
+    async def test() -> None:
+        join, sock = groupcomm_runtime.join, LossySocket()
+        async with (
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=settings, transport=lambda: sock) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=settings) as b,
+        ):
+            sock.rules = Rules(loss=loss)
+            async with asyncio.timeout(60):
+                sends = [asyncio.create_task(a.send(each)) for each in sent]
+                assert await messages(b, 10) == sent
+                await asyncio.gather(*sends)
+            sock.rules = Rules()
+
+    run(test())
