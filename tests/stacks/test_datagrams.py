@@ -273,10 +273,10 @@ def as_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seeds that were found when NAKACK had two numbers, and asked for all that was missing, draw the same groups."""
     drawn = setup._drawn  # noqa: SLF001 - what a seed draws
 
-    def drawn_then(config: type, random: Random, *, majority: bool) -> object:
+    def drawn_then(config: type, random: Random, group: Setup) -> object:
         if config is nakack.Config:
             return nakack.Config(random.randint(0, 8), random.randint(0, 8), first_asked=1_000)
-        return drawn(config, random, majority=majority)
+        return drawn(config, random, group)
 
     monkeypatch.setattr(setup, "_drawn", drawn_then)
 
