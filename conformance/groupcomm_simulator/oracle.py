@@ -91,7 +91,7 @@ class Oracle:
         """List the processes that a member watches: trusted members, and waiting joiners (`Watched`)."""
         state, lives = self._ground.gms_of(process), self._ground.membership.lives
         watched = [(m, state.decision.lives[m]) for m in state.unsuspected if m != process.address]
-        watched += [(r.member, r.life) for r in (*state.queue, state.admitting) if r.kind == "join"]
+        watched += [(r.member, r.life) for r in state.queue if r.kind == "join"]
         return [lives[each] for each in watched if each in lives]
 
     def to_report(self, process: Process) -> list[Process]:

@@ -1,6 +1,7 @@
 """The setup of a simulation: a stack, its configuration, faults, and how much the layers beneath give."""
 
 from collections.abc import Mapping
+from copy import copy
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -99,7 +100,7 @@ class Setup:
     `members` None: each group draws how many, from 2 to 8. `weaker`: of `WEAKER`, one each. `ignored`: claims
     that are not judged. `cores`: cores that stand in the stack for a layer's own. With none, a setup can be
     pickled. `majority`: SEQUENCER has that option. `one_path`: `DeliveredOnOnePath` is judged, which
-    it gives.
+    it gives. `bundle` None: each group draws how many requests a view grants.
     """
 
     names: tuple[str, ...] = WHOLE
@@ -110,6 +111,7 @@ class Setup:
     cores: tuple[tuple[str, AnyCore], ...] = ()
     majority: bool = False
     one_path: bool = False
+    bundle: int | None = None
 
     @property
     def stack(self) -> str:
@@ -166,7 +168,7 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
     layers, replaced = [], dict(setup.cores)
     multicast = reliable_multicast.Config(dict(setup.weaker).get("multicast", "fifo"))  # type: ignore[arg-type]
     modules: list[tuple[ModuleType, object]] = [
-        *((module, _drawn(module.Config, random, majority=setup.majority)) for module in map(_protocol, setup.names)),
+        *((module, _drawn(module.Config, random, setup)) for module in map(_protocol, setup.names)),
         *((module, multicast if module is reliable_multicast else module.Config()) for module in beneath(setup.names)),
     ]
     for place, (module, config) in enumerate(modules):
@@ -239,10 +241,16 @@ def _assuming() -> "dict[str, Any]":
     return {name: module for name, module in modules.items() if hasattr(module, "ASSUMES")}
 
 
-def _drawn(config: type, random: Random, *, majority: bool) -> object:
+def _drawn(config: type, random: Random, setup: Setup) -> object:
     """Draw a configuration. Its numbers are small: no time passes in a simulation, and messages are small."""
     if config in (sequencer.Config, safe.Config):
-        return config(majority=majority)
+        return config(majority=setup.majority)
     # Nothing is sent again where none may be or none is asked for, and no state comes in no parts.
     least = 1 if config in (unicast.Config, nakack.Config, state_transfer.Config) else 0
-    return config(**{each.name: random.randint(least, _LARGEST) for each in attrs.fields(config)})
+    bundle = setup.bundle or copy(random).randint(1, _LARGEST)  # as a copy: seeds are kept, and draw what they did
+    return config(
+        **{
+            each.name: bundle if each.name == "max_bundle" else random.randint(least, _LARGEST)
+            for each in attrs.fields(config)
+        }
+    )

@@ -4,13 +4,13 @@ Theory of operation
 -------------------
 The coordinator decides the views, one after another. It queues requests to join and to leave in the order of
 their arrival. When a request waits, or the coordinator suspects a member, it asks the layer above to stop the
-group (`Suspend`). When the group is stopped (`GroupStopped`), the coordinator takes the next request and all
-its suspicions, and decides the next view. For a join it first asks the layer below for the start digest, and
-promises to keep later messages. It installs the view at once and sends it to the old members (NEW_VIEW). When
-all of them have acknowledged the view, the coordinator answers the joiner (JOIN_RSP, with the same view and
-the digest). When the joiner has acknowledged it too, the next view may follow. For that the coordinator says
-`Suspend` again; the group is still stopped, so the answer can arrive at once. If it has nothing to decide, it
-resumes the group (`Resume`).
+group (`Suspend`). When the group is stopped (`GroupStopped`), the coordinator takes the requests at the head
+of the queue, up to `Config.max_bundle`, and all its suspicions, and decides the next view. If members join, it
+first asks the layer below for their start digest, and promises to keep later messages. It installs the view
+at once and sends it to the old members (NEW_VIEW). When all of them have acknowledged the view, the
+coordinator answers the joiners (JOIN_RSP, with the same view and the digest). When these have acknowledged it
+too, the next view may follow. For that the coordinator says `Suspend` again; the group is still stopped, so
+the answer can arrive at once. If it has nothing to decide, it resumes the group (`Resume`).
 
 A member whose seniors in the view are all suspected takes over. It asks the others for their newest view
 (QUERY). It decides nothing before every unsuspected member has answered (ANSWER) and has the newest view that
@@ -36,7 +36,7 @@ leave. So is one of whose name a later incarnation was in a view: numbers may fa
 
 from typing import Final, Literal, TypeAlias, assert_never
 
-from attrs import frozen
+from attrs import field, frozen, validators
 
 from .digest import EMPTY_VECTOR, Vector
 from .effects import PassDown, PassUp, Send
@@ -122,7 +122,12 @@ __all__ = [
 
 @frozen
 class Config:
-    """GMS has no parameters: a failure detector, discovery, and what stops the group are outside."""
+    """How many requests to join or leave one view grants at most, from 1.
+
+    A failure detector, discovery, and what stops the group are outside.
+    """
+
+    max_bundle: int = field(validator=validators.ge(1))
 
 
 # Decisions ----------------------------------------------------------------------------------------
@@ -371,12 +376,9 @@ Effects: TypeAlias = tuple[Effect, ...]
 class Request:
     """A request that waits for its view, of `member` in its incarnation `life`. `Gms!Request`."""
 
-    kind: Literal["none", "join", "leave"]
+    kind: Literal["join", "leave"]
     member: Address
     life: int
-
-
-NO_REQUEST: Final = Request("none", "", 0)
 
 
 @frozen(slots=False)
@@ -395,7 +397,7 @@ class State:
     owed: frozenset[Address]
     queue: tuple[Request, ...]
     group: Literal["free", "unknown", "stopping", "stopped"]
-    admitting: Request
+    admitting: int
     asked: int
     leaving: bool
     leave_asked: Address
@@ -419,8 +421,7 @@ class State:
     @property
     def watched(self) -> frozenset[Address]:
         """The members that a failure detector must watch: the others, and joiners. `GmsGroup!Watched`."""
-        requests = (*self.queue, self.admitting)
-        return self.others | {each.member for each in requests if each.kind == "join"} - {self.member}
+        return self.others | {each.member for each in self.queue if each.kind == "join"} - {self.member}
 
     @property
     def acts(self) -> bool:
@@ -430,12 +431,22 @@ class State:
     @property
     def done(self) -> bool:
         """True if it leads, and its last view is everywhere; joiners are answered before. `Gms!IsDone`."""
-        return self.phase == "leading" and not self.awaiting and self.admitting == NO_REQUEST
+        return self.phase == "leading" and not self.awaiting and not self.admitting
 
     @property
     def has_to_decide(self) -> bool:
         """Whether there is something for a next view. `Gms!HasToDecide`."""
         return bool(self.queue or self.suspected)
+
+    @property
+    def granting(self) -> tuple[Request, ...]:
+        """The requests that the next view grants. `Gms!Granting`."""
+        return self.queue[: self.admitting]
+
+    @property
+    def promised(self) -> dict[Address, int]:
+        """The members that are promised a digest, in order, each with its incarnation. `Gms!Admitting`."""
+        return {each.member: each.life for each in self.granting if each.kind == "join"}
 
 
 _SELF: Final = "GMS"
@@ -459,7 +470,7 @@ def start(member: Address) -> State:
         owed=frozenset(),
         queue=(),
         group="free",
-        admitting=NO_REQUEST,
+        admitting=0,
         asked=0,
         leaving=False,
         leave_asked="",
@@ -470,7 +481,7 @@ def start(member: Address) -> State:
 # Step ---------------------------------------------------------------------------------------------
 
 
-def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG001 - a core takes its configuration
+def step(config: Config, state: State, event: Event) -> Transition:
     """The next state, and what is to be done, in order. `Gms!Step`.
 
     An ignored event returns the same state and no effects; messages may come late, from a former incarnation
@@ -505,7 +516,7 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
         case ViewAckReceived():
             return _view_ack_received(state, event)
         case GroupStopped():
-            return _group_stopped(state, event)
+            return _group_stopped(config, state, event)
         case DigestGiven():
             return _digest_given(state, event)
         case _:
@@ -522,8 +533,10 @@ def malformed(member: Address, sender: Address, message: object) -> str:
             members = set(decision.members)
             if not decision.sound or member not in decision.joiners or sender not in members:
                 return "JOIN_RSP: the receiver must be a joiner of the view, and the sender a member"
-            if member in decision.before(sender) or not members - decision.joiners <= decision.digest.keys():
-                return "JOIN_RSP: the sender must be senior, and the digest must have each old member"
+            if member in decision.before(sender) and sender not in decision.joiners:
+                return "JOIN_RSP: the sender must be senior, or a joiner too"
+            if not members - decision.joiners <= decision.digest.keys():
+                return "JOIN_RSP: the digest must have each old member"
         case Answer(_, decision):
             if not decision.sound and decision != NO_DECISION:
                 return "ANSWER: each member must be listed once, with an incarnation"
@@ -583,7 +596,7 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
     incarnation (FLAW-133). So is a member of whose name a later incarnation was in a view.
     """
     member, life = event.sender, event.message.life
-    waiting = (r.life for r in (*state.queue, state.admitting) if r.kind == "join" and r.member == member)
+    waiting = (r.life for r in state.queue if r.kind == "join" and r.member == member)
     if not state.acts or member == state.member or any(known >= life for known in waiting):
         return state, ()
     known = state.decision.lives.get(member, -1)
@@ -594,10 +607,10 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
         refused = excluded or _has_later(state.decision, member)
         return state, (Send(member, JoinRefused(life)),) if refused else ()
     cleaned, withdrawn = _without_join(state, member)
-    queue = (*cleaned.queue, Request("join", member, life))
-    if member in state.decision.members and not any(r.kind == "leave" and r.member == member for r in queue):
-        cleaned, queue = _struck(cleaned, member), (Request("leave", member, known), *queue)
-    return proceed(evolve(cleaned, queue=queue), withdrawn)
+    later = (*cleaned.queue[cleaned.admitting :], Request("join", member, life))
+    if member in state.decision.members and not any(r.kind == "leave" and r.member == member for r in state.queue):
+        cleaned, later = _struck(cleaned, member), (Request("leave", member, known), *later)
+    return proceed(evolve(cleaned, queue=(*cleaned.granting, *later)), withdrawn)
 
 
 def _join_refused_received(state: State, event: JoinRefusedReceived) -> Transition:
@@ -634,7 +647,20 @@ def _suspected(state: State, event: Suspected) -> Transition:
     struck = evolve(struck, suspected=state.suspected | ({suspect} & set(state.decision.members)))
     if state.gone or struck == state:
         return state, ()
-    return proceed(struck, (*_say_suspected(state, struck.suspected), *withdrawn))
+    return proceed(struck, (*_say_suspected(state, struck.suspected), *withdrawn, *_handed(state, struck)))
+
+
+def _handed(state: State, struck: State) -> Effects:
+    """Send its view to a joiner on which this member relies from now on. `Gms!Handed`.
+
+    The coordinator may have crashed before it answered the joiner. No other member would.
+    """
+    if not state.joined:
+        return ()
+    following = struck.unsuspected[0]
+    if following == state.unsuspected[0] or following not in state.decision.joiners - {state.member}:
+        return ()
+    return (Send(following, JoinRsp(state.decision)),)
 
 
 def _query_received(state: State, event: QueryReceived) -> Transition:
@@ -654,8 +680,8 @@ def _query_received(state: State, event: QueryReceived) -> Transition:
         return state, (answer,)
     refused = query.seniors & state.decision.before(sender)
     refusing = evolve(_following(state), suspected=state.suspected | refused)
-    withdrawn = _withdrawal(state, state.admitting.member)
-    return refusing, (*withdrawn, *_say_suspected(state, refusing.suspected), answer)
+    withdrawn = _withdrawal(state, frozenset(state.promised))
+    return proceed(refusing, (*withdrawn, *_say_suspected(state, refusing.suspected), answer))
 
 
 def _is_late(state: State, view_id: ViewId) -> bool:
@@ -687,7 +713,7 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
         return _again(state, event)
     if decision.follows != state.decision.id:
         return _elsewhere(state, event)
-    withdrawn = _withdrawal(state, state.admitting.member)
+    withdrawn = _withdrawal(state, frozenset(state.promised))
     after, suspicions = _refusing_since(enter(state, decision), event.sender)
     ack: Effect = Send(event.sender, ViewAck(decision.id))
     return proceed(after, (*withdrawn, *_installed(decision), *suspicions, ack))
@@ -696,8 +722,8 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
 def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
     """Install the first view, and start where its digest says (JOI-01). `Gms!JoinRspReceived`.
 
-    It suspects the seniors of the member that answers, as that member does. Any other member that it refused
-    before may be another incarnation now.
+    It suspects those of its seniors that are seniors of the member that answers, as that member does. Any other
+    member that it refused before may be another incarnation now.
     """
     decision = event.message.decision
     if state.gone or event.sender in state.suspected:
@@ -707,7 +733,8 @@ def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
     if not state.joining or decision.lives[state.member] != state.life:
         return state, ()
     begun = enter(evolve(state, suspected=frozenset()), decision)
-    suspecting, suspicions = _refusing_since(begun, event.sender)
+    refused = decision.before(event.sender) & decision.before(state.member)
+    suspecting, suspicions = evolve(begun, suspected=refused), _say_suspected(begun, refused)
     started: Effect = PassDown(DigestSet(decision.digest))
     ack: Effect = Send(event.sender, ViewAck(decision.id))
     return proceed(suspecting, (started, *_installed(decision), *suspicions, ack))
@@ -720,7 +747,7 @@ def _again(state: State, event: NewViewReceived | JoinRspReceived) -> Transition
 
 
 def _refusing_since(state: State, sender: Address) -> Transition:
-    """Refuse the seniors of the sender of the present view. `Gms!SuspectedSince`, `!SuspectedAtFirst`.
+    """Refuse the seniors of the sender of the present view. `Gms!SuspectedSince`.
 
     The sender refuses them, too, and now relies on this member. This member may have been asked to refuse
     them when it was in no view, and may have asked one of them again since. Then two coordinators would rely
@@ -748,41 +775,60 @@ def _view_ack_received(state: State, event: ViewAckReceived) -> Transition:
     return proceed(evolve(state, awaiting=state.awaiting - {event.sender}))
 
 
-def _group_stopped(state: State, event: GroupStopped) -> Transition:
-    """Grant the next request; a joiner gets a digest first (JOI-03). `Gms!GroupStopped`, `!IsGranted`.
+def _group_stopped(config: Config, state: State, event: GroupStopped) -> Transition:
+    """Grant the next requests; joiners get a digest first (JOI-03). `Gms!GroupStopped`.
 
-    A request that another coordinator granted was there before this member learnt of that view, and is over.
-    The promise comes before the question, so that the digest's successors are kept. While a former
-    incarnation of the joiner is still in the view the joiner waits. Suspected members are excluded first: a
-    member of the view cannot get a promise. A digest for another layer is passed on.
+    The promises come before the question, so that the digest's successors are kept. While a former incarnation
+    of a joiner is still in the view the joiner waits. Suspected members are excluded first: a member of the view
+    cannot get a promise. A stop for another layer is passed on.
     """
     if event.asker != _SELF:
         return state, (PassDown(event),)
     if state.group != "stopping":
         return state, ()
-    ready = evolve(state, group="stopped")
-    request = state.queue[0] if state.queue else NO_REQUEST
-    taken = evolve(ready, queue=state.queue[1:])
-    if request.kind == "join" and _is_over(state.decision, request.member, request.life):
-        return proceed(taken)
-    if request.kind != "join":
-        return _decide(taken, request, EMPTY_VECTOR)
-    if request.member in state.decision.members:
-        return _decide(ready, NO_REQUEST, EMPTY_VECTOR)
-    asked = evolve(taken, admitting=request, asked=state.asked + 1)
-    return asked, (PassDown(DigestPromised(request.member)), PassDown(GetDigest(_SELF, asked.asked)))
+    queue = tuple(request for request in state.queue if not _is_granted(state.decision, request))
+    bundled = evolve(state, group="stopped", queue=queue, admitting=_bundle(config, state, queue))
+    if not bundled.promised:
+        return _decide(bundled, EMPTY_VECTOR)
+    promises = tuple(PassDown(DigestPromised(joiner)) for joiner in bundled.promised)
+    asked = evolve(bundled, asked=state.asked + 1)
+    return asked, (*promises, PassDown(GetDigest(_SELF, asked.asked)))
+
+
+def _is_granted(decision: Decision, request: Request) -> bool:
+    """Return True if a view has granted this request already. `Gms!IsGranted`.
+
+    To join: another coordinator has granted it, and this member did not know. To leave: it was suspected meanwhile.
+    """
+    if request.kind == "join":
+        return _is_over(decision, request.member, request.life)
+    return request.member not in decision.members or request.life != decision.lives[request.member]
+
+
+def _bundle(config: Config, state: State, queue: tuple[Request, ...]) -> int:
+    """Count the requests that the next view grants, from the head of the queue. `Gms!Bundle`, `!MayBundle`.
+
+    No incarnation joins while a former one is in the view. The coordinator leaves in no view with joiners: it has to
+    answer them.
+    """
+    joins = leaves = False
+    for number, request in enumerate(queue[: config.max_bundle]):
+        joins = joins or request.kind == "join"
+        leaves = leaves or request == _own_leave(state)
+        if (joins and leaves) or (request.kind == "join" and request.member in state.decision.members):
+            return number
+    return min(len(queue), config.max_bundle)
 
 
 def _digest_given(state: State, event: DigestGiven) -> Transition:
-    """Decide the view with the joiner; what others asked for is passed on (EVT-05). `Gms!DigestGiven`."""
+    """Decide the view with the joiners; what others asked for is passed on (EVT-05). `Gms!DigestGiven`."""
     if event.asker != _SELF:
         return state, (PassUp(event),)
-    if state.admitting == NO_REQUEST or event.request != state.asked:
+    if not state.admitting or event.request != state.asked:
         return state, ()
     if event.digest.keys() != set(state.decision.members):
         raise LocalProtocolError(state, event, "the digest's members are not the view's")
-    digest = Vector(tuple((m, event.digest[m]) for m in state.unsuspected))
-    return _decide(state, state.admitting, digest)
+    return _decide(state, Vector(tuple((m, event.digest[m]) for m in state.unsuspected)))
 
 
 # Consequences of a state: a step ends with proceed -----------------------------------------------
@@ -797,8 +843,12 @@ def proceed(state: State, effects: Effects = ()) -> Transition:
 
 
 def _go(state: State) -> Transition:
-    """A member that asked to leave, and would have to take over, goes instead. `Gms!MaybeGo`."""
-    if not (state.leaving and state.acts and state.phase != "leading"):
+    """A member that asked a senior to leave, and would have to take over, goes instead. `Gms!MaybeGo`.
+
+    Its leave may be granted. The first member of a view asked no other in it: it takes over, and leaves then.
+    """
+    asked = state.joined and state.decision.members[0] != state.member
+    if not (state.leaving and state.acts and state.phase != "leading" and asked):
         return state, ()
     return evolve(state, gone=True), (PassUp(Left()),)
 
@@ -823,7 +873,8 @@ def _send_again(state: State) -> Transition:
         news = _installed(state.newest)
     joiners = entered.decision.joiners & entered.others
     olds = entered.others - joiners
-    led = evolve(entered, phase="leading", group="unknown", awaiting=olds, owed=joiners)
+    queue = (*entered.queue, _own_leave(state)) if state.leaving else entered.queue
+    led = evolve(entered, phase="leading", group="unknown", awaiting=olds, owed=joiners, queue=queue)
     return led, (*news, *_to(entered.decision, olds, NewView(entered.decision)))
 
 
@@ -861,36 +912,37 @@ def _ask_to_leave(state: State) -> Transition:
 # Shared by the actions ----------------------------------------------------------------------------
 
 
-def _decide(state: State, request: Request, digest: Vector) -> Transition:
-    """Decide the next view: grant a request, and leave out all that are suspected (MBR-11). `Gms!Decide`."""
+def _decide(state: State, digest: Vector) -> Transition:
+    """Decide the next view: grant requests, and leave out all that are suspected (MBR-11). `Gms!Decide`."""
     before = state.decision
-    leaver = request.member if request.kind == "leave" else ""
-    joiner = (request.member,) if request.kind == "join" else ()
-    staying = tuple(member for member in state.unsuspected if member != leaver)
-    lives = Lives((*before.lives.items(), *((member, request.life) for member in joiner)))
-    if staying + joiner == before.members:
-        return proceed(state)
+    granted = {request.member: request for request in state.granting}
+    joiners = tuple(state.promised)
+    staying = tuple(member for member in state.unsuspected if member not in granted)
+    done = evolve(state, queue=state.queue[state.admitting :], admitting=0)
+    if staying + joiners == before.members:
+        return proceed(done)
     decision = Decision(
         id=ViewId(before.id.counter + 1, state.member),
-        members=staying + joiner,
+        members=staying + joiners,
         follows=before.id,
-        lives=lives.latest(staying + joiner),
-        joiners=frozenset(joiner),
-        digest=digest,
+        lives=Lives((*before.lives.items(), *state.promised.items())).latest(staying + joiners),
+        joiners=frozenset(joiners),
+        digest=digest if joiners else EMPTY_VECTOR,
     )
     olds = frozenset(staying) - {state.member}
     views = _to(decision, olds, NewView(decision))
+    leaves = (r for r in state.granting if r.kind == "leave" and r.member != state.member)
+    released = tuple(Send(leave.member, LeaveRsp(leave.life)) for leave in leaves)
     if state.member not in staying:
-        return evolve(state, gone=True, queue=()), (*views, PassUp(Left()))
+        return evolve(done, gone=True, queue=()), (*views, *released, PassUp(Left()))
     led = evolve(
         enter(state, decision),
         phase="leading",
         group=state.group,
-        queue=state.queue,
+        queue=done.queue,
         awaiting=olds,
         owed=decision.joiners,
     )
-    released = (Send(leaver, LeaveRsp(request.life)),) if leaver else ()
     return proceed(led, (*_installed(decision), *views, *released))
 
 
@@ -916,7 +968,7 @@ def _following(state: State) -> State:
         awaiting=frozenset(),
         owed=frozenset(),
         group="free",
-        admitting=NO_REQUEST,
+        admitting=0,
     )
 
 
@@ -928,15 +980,16 @@ def _struck(state: State, member: Address) -> State:
 
 def _without_join(state: State, member: Address) -> Transition:
     """No join of a member waits; what it was promised is taken back. `Gms!WithoutJoin`, `!Withdrawal`."""
-    queue = tuple(r for r in state.queue if not (r.kind == "join" and r.member == member))
-    admitting = NO_REQUEST if state.admitting.member == member else state.admitting
-    return evolve(state, queue=queue, admitting=admitting), _withdrawal(state, member)
+    granting, queue = (
+        tuple(r for r in requests if not (r.kind == "join" and r.member == member))
+        for requests in (state.granting, state.queue)
+    )
+    return evolve(state, queue=queue, admitting=len(granting)), _withdrawal(state, frozenset({member}))
 
 
-def _withdrawal(state: State, member: Address) -> Effects:
-    """Return the effect below when the join whose digest is awaited is dropped. `Gms!Withdrawal`."""
-    withdrawn = state.admitting != NO_REQUEST and state.admitting.member == member
-    return (PassDown(PromiseWithdrawn(member)),) if withdrawn else ()
+def _withdrawal(state: State, members: frozenset[Address]) -> Effects:
+    """Return the effects below when joins are dropped whose digest is awaited. `Gms!Withdrawal`."""
+    return tuple(PassDown(PromiseWithdrawn(joiner)) for joiner in state.promised if joiner in members)
 
 
 def _say_suspected(state: State, suspected: frozenset[Address]) -> Effects:

@@ -32,7 +32,7 @@ It takes and gives the same as `gms` and `merge`, but
 from collections.abc import Callable, Iterable
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar, assert_never
 
-from attrs import frozen
+from attrs import field, frozen, validators
 
 from . import gms, merge
 from .digest import NOTHING, Vector
@@ -73,7 +73,6 @@ from .gms import (
 )
 from .merge import (
     CancelMergeReceived,
-    Config,
     InstallMergeViewReceived,
     Merged,
     MergeDecided,
@@ -125,6 +124,16 @@ __all__ = [
     "start",
     "step",
 ]
+
+# Configuration ------------------------------------------------------------------------------------
+
+
+@frozen
+class Config(merge.Config):
+    """The times of merging, and how many requests to join or leave one view grants at most."""
+
+    max_bundle: int = field(validator=validators.ge(1))
+
 
 # Messages and events ------------------------------------------------------------------------------
 
@@ -560,7 +569,7 @@ def _from_merging(
 
 def _gms_step(config: Config, state: State, event: gms.Event) -> Transition:
     """Take a step of GMS, and pass its view to merging. `MergeGms!GmsStep`, `!AfterGms`."""
-    after, effects = gms.step(gms.Config(), state.gms, event)
+    after, effects = gms.step(gms.Config(config.max_bundle), state.gms, event)
     if after is state.gms and not effects:
         return state, ()
     stepped: Transition = evolve(state, gms=after), _worded(state, effects)

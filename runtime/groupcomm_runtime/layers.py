@@ -56,6 +56,7 @@ _GROUND: Final = ("Network", "Incarnations", "Folder")
 
 _WINDOW: Final = 4  # parts of a state in transit
 
+_BUNDLE: Final = 64  # requests that one view grants
 _LONGEST: Final = 8  # times the patience: no silence is borne longer
 
 
@@ -77,7 +78,7 @@ def configs(settings: Settings, *, state: bool = False) -> dict[str, Any]:
         "sequencer": sequencer.Config(majority=settings.majority),
         "flush": flush.Config(),
         "merge_gms": merge_gms.Config(
-            min_interval=ms // 2, max_interval=2 * ms, leader_timeout=2 * ms, member_timeout=4 * ms
+            max_bundle=_BUNDLE, min_interval=ms // 2, max_interval=2 * ms, leader_timeout=2 * ms, member_timeout=4 * ms
         ),
         # A message counts 1 here: NAKACK does not report sizes.
         "stable": stable.Config(max_bytes=200, stable_interval=500, stability_delay=50),

@@ -168,20 +168,23 @@ MayRelease(by, to) ==
             /\ to \in DOMAIN views[k].lives /\ Has(views[k], by, life[by])
             /\ \E j \in views[k].preds : Reaches(PromiseOf(by, to), j)
 
-\* (By cases: DigestIsDelivered is said of what is added, whatever its vector is.)
-Promise(by, to) ==
-    /\ MayPromise(by, to)
-    /\ \E p \in promises' \ promises :
-        /\ [p EXCEPT !.vector = delivered[by]] = PromiseOf(by, to)
+\* A member promises its digest to some newcomers, once to each. (By cases: DigestIsDelivered is said of what is added,
+\* whatever its vector is.)
+Promise ==
+    LET made == promises' \ promises IN
+    /\ promises \subseteq promises'
+    /\ \A p, q \in made : p.by = q.by /\ (p.to = q.to => p = q)
+    /\ \A p \in made :
+        /\ MayPromise(p.by, p.to)
+        /\ [p EXCEPT !.vector = delivered[p.by]] = PromiseOf(p.by, p.to)
         \* DigestIsDelivered: A promised digest equals what the promiser has delivered. (Lower: the joiner receives
         \* messages that its state contains. Higher: it never receives the messages between.)
-        /\ On("DigestIsDelivered") => p.vector = delivered[by]
-        /\ promises' = promises \cup {p}
+        /\ On("DigestIsDelivered") => p.vector = delivered[p.by]
     /\ UNCHANGED <<installed, life>>
 
-Withdraw(p) ==
-    /\ MayWithdraw(p)
-    /\ promises' = promises \ {p}
+Withdraw ==
+    /\ promises' \subseteq promises
+    /\ \A p \in promises \ promises' : MayWithdraw(p)
     /\ UNCHANGED <<installed, life>>
 
 \* `by` learns that it need not wait for `to`, whose promise is redeemed.
@@ -208,9 +211,7 @@ Next ==
             /\ installed'[m] # installed[m]
             /\ IF installed'[m] = 0 THEN promises' = promises ELSE Install(m)
     ELSE IF promises' # promises
-    THEN IF promises \subseteq promises'
-         THEN \E p \in promises' \ promises : Promise(p.by, p.to)
-         ELSE \E p \in promises \ promises' : Withdraw(p)
+    THEN Promise \/ Withdraw
     ELSE IF held' # held
     THEN \E by \in Member : held'[by] # held[by] /\ \E to \in held[by] \ held'[by] : Release(by, to)
     ELSE TRUE

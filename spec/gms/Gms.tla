@@ -6,15 +6,16 @@
 (* requests to join and to leave in the order of their arrival. When a        *)
 (* request waits, or the coordinator suspects a member, it asks the layer     *)
 (* above to stop the group (Suspend). When the group is stopped               *)
-(* (GroupStopped), the coordinator takes the next request and all its         *)
-(* suspicions, and decides the next view. For a joiner, it first promises its *)
-(* digest to the joiner and asks the layer below for it. It installs the view *)
-(* at once and sends it to the old members (NEW_VIEW). When all of them have  *)
-(* acknowledged the view, the coordinator answers the joiner (JOIN_RSP, with  *)
-(* the same view and the start digest). When the joiner has acknowledged it,  *)
-(* the next view may follow. For that the coordinator says Suspend again; the *)
-(* group is still stopped, so GroupStopped can arrive at once. If it has      *)
-(* nothing to decide, it resumes the group (Resume). A member whose seniors   *)
+(* (GroupStopped), the coordinator takes the requests at the head of the      *)
+(* queue, up to MaxBundle, and all its suspicions, and decides the next view. *)
+(* If there are joiners, it first promises its digest to them and asks the    *)
+(* layer below for it. It installs the view at once and sends it to the old   *)
+(* members (NEW_VIEW). When all of them have acknowledged the view, the       *)
+(* coordinator answers the joiners (JOIN_RSP, with the same view and the      *)
+(* start digest). When these have acknowledged it, the next view may follow.  *)
+(* For that the coordinator says Suspend again; the group is still stopped,   *)
+(* so GroupStopped can arrive at once. If it has nothing to decide, it        *)
+(* resumes the group (Resume). A member whose seniors                         *)
 (* in the view are all suspected takes over. It asks the others for their     *)
 (* newest view (QUERY). It decides nothing before every unsuspected member    *)
 (* has answered and has the newest view. Then it says Suspend, even if it has *)
@@ -46,6 +47,9 @@
 (******************************************************************************)
 EXTENDS Steps, Views, Digests, FiniteSets
 
+CONSTANTS
+    MaxBundle       \* how many requests one view grants at most
+
 (* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
 JoinRspAfterAcks == TRUE           \* the joiner is answered after the old members have acknowledged the view
 QueryBeforeDeciding == TRUE        \* a member that takes over asks first, and sends the newest view again
@@ -53,7 +57,9 @@ RefuseSeniors == TRUE              \* a member that answers a QUERY refuses the 
 OldMembersFirst == TRUE            \* a member that takes over sends the newest view to its old members before its
                                    \* joiners
 JoinerAnswersQuery == TRUE         \* a joiner that is asked before it has a view answers
-LeaverSkipsTakeover == TRUE        \* a member that asked to leave does not take over
+LeaverSkipsTakeover == TRUE        \* a member that asked a senior to leave does not take over
+FirstTakesOver == TRUE             \* ... but the first member of a view does, though it asked to leave
+HandViewToJoiner == TRUE           \* a joiner that is to take over is sent its view by the members that rely on it
 DropSuspectedJoiner == TRUE        \* a suspected joiner is struck from the queue
 IncarnationCheck == "ever"         \* a JOIN_REQ is refused from an incarnation that was "ever" in a view of this
                                    \* branch, or is "present" in this view; or "never"
@@ -68,8 +74,10 @@ WithdrawPromiseWhen == "undecided" \* a promise is withdrawn when the joiner is 
                                    \* it is suspected at all ("suspected"), or "never"
 
 ASSUME
+    /\ MaxBundle \in Nat \ {0}
     /\ {JoinRspAfterAcks, QueryBeforeDeciding, RefuseSeniors, OldMembersFirst, JoinerAnswersQuery, LeaverSkipsTakeover,
-        DropSuspectedJoiner, PredecessorCheck, TagDigestRequests, PassStops, AnswerExcluded, AnswerFormer} \subseteq BOOLEAN
+        FirstTakesOver, HandViewToJoiner, DropSuspectedJoiner, PredecessorCheck, TagDigestRequests, PassStops, AnswerExcluded,
+        AnswerFormer} \subseteq BOOLEAN
     /\ IncarnationCheck \in {"ever", "present", "never"}
     /\ ViewIdNames \in {"creator", "first"}
     /\ DigestTakenWhen \in {"first", "answering"}
@@ -153,8 +161,6 @@ SaySuspected(list, suspects) ==
 \* A request that waits: to "join" or to "leave".
 Request(kind, member, life) == [kind |-> kind, member |-> member, life |-> life]
 
-NoRequest == Request("none", "", 0)
-
 OwnLeave(s) == Request("leave", s.member, s.life)
 
 \* A member before its first view.
@@ -172,7 +178,8 @@ Start(member) ==
      queue |-> <<>>,            \* requests in the order in which they came
      group |-> "free",          \* at a coordinator: the group is "free", "stopping" (asked for), or "stopped";
                                 \* "unknown" after a takeover
-     admitting |-> NoRequest,   \* the request to join whose digest is awaited
+     admitting |-> 0,           \* how many requests, from the head of the queue, the next view grants: the digest for
+                                \* their joiners is awaited; 0: none is
      asked |-> 0,               \* how many digests it has asked for: the number of the last request
      leaving |-> FALSE,         \* its application wants to leave
      leave_asked |-> "",        \* the member that it has asked to leave
@@ -208,21 +215,32 @@ IsOver(s, m, life) ==
 IsQueued(s, kind, m) == \E i \in DOMAIN s.queue : s.queue[i].kind = kind /\ s.queue[i].member = m
 
 Waits(s, m, life) ==
-    \/ s.admitting.member = m /\ s.admitting.life >= life
-    \/ \E i \in DOMAIN s.queue :
+    \E i \in DOMAIN s.queue :
         s.queue[i].kind = "join" /\ s.queue[i].member = m /\ s.queue[i].life >= life
 
+\* The requests that the next view grants, and those that wait for a later one.
+Granting(s) == SubSeq(s.queue, 1, s.admitting)
+Waiting(s) == SubSeq(s.queue, s.admitting + 1, Len(s.queue))
+
+\* The members of some requests that want to join, in order.
+IsJoin(r) == r.kind = "join"
+Joining(requests) == LET joins == SelectSeq(requests, IsJoin) IN [i \in DOMAIN joins |-> joins[i].member]
+
+\* The requests to join among those that the next view grants: their members are promised a digest.
+Admitting(s) == {r \in {s.queue[i] : i \in 1 .. s.admitting} : IsJoin(r)}
+Promisees(s) == {r.member : r \in Admitting(s)}
+PromisedLife(s, m) == (CHOOSE r \in Admitting(s) : r.member = m).life
+
 \* Without m's request to join, if its digest is awaited, or if it waits for its turn.
-NotAdmitting(s, m) == IF s.admitting.member = m THEN [s EXCEPT !.admitting = NoRequest] ELSE s
 WithoutJoin(s, m) ==
     LET Other(r) == ~(r.kind = "join" /\ r.member = m)
-    IN [NotAdmitting(s, m) EXCEPT !.queue = SelectSeq(@, Other)]
+    IN [s EXCEPT !.queue = SelectSeq(@, Other), !.admitting = Len(SelectSeq(Granting(s), Other))]
 
-\* The effect on the layers below when m's request to join, if a digest was promised to it, is dropped.
-Withdrawal(s, m) ==
-    IF WithdrawPromiseWhen # "never" /\ s.admitting # NoRequest /\ s.admitting.member = m
-    THEN <<Withdrawn(m)>>
-    ELSE <<>>
+\* The effect on the layers below when these members' requests to join are dropped, for each that was promised a digest.
+Withdrawal(s, members) ==
+    LET In(m) == m \in members
+        those == SelectSeq(Joining(Granting(s)), In)
+    IN IF WithdrawPromiseWhen = "never" THEN <<>> ELSE [i \in DOMAIN those |-> Withdrawn(those[i])]
 
 Struck(s, m) ==
     [s EXCEPT !.asking = @ \ {m}, !.awaiting = @ \ {m}, !.owed = @ \ {m}]
@@ -237,7 +255,7 @@ Kept(s, decision) ==
 Enter(s, decision) ==
     [s EXCEPT !.decision = decision, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
               !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {},
-              !.queue = Kept(s, decision), !.group = "free", !.admitting = NoRequest, !.leave_asked = "",
+              !.queue = Kept(s, decision), !.group = "free", !.admitting = 0, !.leave_asked = "",
               !.joining = FALSE]
 
 -----------------------------------------------------------------------------
@@ -245,12 +263,12 @@ Enter(s, decision) ==
 
 \* It is time to answer the joiners, or to take over. (Only who leads owes an answer, and who leads acts: see
 \* LocalTypeOK.)
-CanAnswer(s) == s.awaiting = {} /\ s.owed # {} /\ s.admitting = NoRequest
+CanAnswer(s) == s.awaiting = {} /\ s.owed # {} /\ s.admitting = 0
 CanTakeOver(s) == s.phase = "following" /\ IsActing(s)
 CanSendAgain(s) == s.phase = "asking" /\ IsActing(s) /\ s.asking = {}
 
 \* Its last view is everywhere (joiners are answered first: Proceed); and there is something for a next one.
-IsDone(s) == s.phase = "leading" /\ s.awaiting = {} /\ s.admitting = NoRequest
+IsDone(s) == s.phase = "leading" /\ s.awaiting = {} /\ s.admitting = 0
 HasToDecide(s) == s.queue # <<>> \/ s.suspected # {}
 
 \* It asks before each view; between two views the group stays stopped, and the answer can arrive at once. If it does
@@ -264,15 +282,17 @@ GroupAtTakeover == "unknown"
 
 Unchanged(s) == [state |-> s, effects |-> <<>>]
 
-\* It waits for a digest: the joiner is promised it before it is taken.
-AskForDigest(s, request) ==
-    [state |-> [s EXCEPT !.admitting = request, !.asked = @ + 1],
-     effects |-> <<Promised(request.member), GetDigest(s.asked + 1)>>]
+\* It waits for a digest, to grant the first n requests: the joiners are promised it before it is taken.
+AskForDigest(s, n) ==
+    LET asked == [s EXCEPT !.admitting = n, !.asked = @ + 1]
+        joiners == Joining(Granting(asked))
+    IN [state |-> asked, effects |-> [i \in DOMAIN joiners |-> Promised(joiners[i])] \o <<GetDigest(asked.asked)>>]
 
 \* Joiners are answered.
 AnswerJoiners(s) ==
     IF DigestTakenWhen = "answering"
-    THEN LET m == CHOOSE m \in s.owed : TRUE IN AskForDigest(s, Request("join", m, LifeOf(s, m)))
+    THEN LET m == CHOOSE m \in s.owed : TRUE
+         IN AskForDigest([s EXCEPT !.queue = <<Request("join", m, LifeOf(s, m))>> \o @], 1)
     ELSE [state |-> [s EXCEPT !.owed = {}, !.awaiting = s.owed],
           effects |-> SendAll(s.decision.members, s.owed, JoinRsp(s.decision))]
 
@@ -314,9 +334,11 @@ MaybeResume(s) ==
     THEN [state |-> [s EXCEPT !.group = "free"], effects |-> <<ResumeGroup>>]
     ELSE Unchanged(s)
 
-\* A member that asked to leave, and would have to take over, goes instead.
+\* A member that asked a senior to leave, and would have to take over, goes instead: its leave may be granted. (The first
+\* member of a view asked no other in it. If it went, the others would have to find out.)
+AskedSenior(s) == FirstTakesOver => Head(s.decision.members) # s.member
 MaybeGo(s) ==
-    IF s.leaving /\ LeaverSkipsTakeover /\ IsActing(s) /\ s.phase # "leading"
+    IF s.leaving /\ LeaverSkipsTakeover /\ IsActing(s) /\ s.phase # "leading" /\ AskedSenior(s)
     THEN [state |-> [s EXCEPT !.gone = TRUE], effects |-> <<LeftTheGroup>>]
     ELSE Unchanged(s)
 
@@ -360,8 +382,8 @@ LeaveRequested(s, e) ==
                     THEN [asked EXCEPT !.queue = Append(@, OwnLeave(s))]
                     ELSE asked, <<>>)
 
-\* The former incarnation's leave goes before all other requests, and the new one's comes after them.
-FormerLeavesFirst(queue, leave, join) == <<leave>> \o Append(queue, join)
+\* The former incarnation's leave goes before all other requests that wait, and the new one's comes after them.
+FormerLeavesFirst(s, leave, join) == Granting(s) \o <<leave>> \o Append(Waiting(s), join)
 
 \* FLAW-133: this incarnation of m was in a view of this branch, and is not any more. If it asks, its JOIN_RSP was
 \* lost, or is void: it can never be admitted again, and only the acting coordinator can say so.
@@ -389,9 +411,10 @@ JoinReqReceived(s, e) ==
     ELSE IF present /\ IncarnationCheck = "never" /\ ~IsQueued(s, "leave", m)
     THEN Handled(s, <<Send(m, JoinRsp([s.decision EXCEPT !.joiners = {m}, !.lives[m] = life]))>>)
     ELSE IF present /\ ~IsQueued(s, "leave", m)
-    THEN Proceed([Struck(cleaned, m) EXCEPT !.queue = FormerLeavesFirst(@, Request("leave", m, LifeOf(s, m)), join)],
-                 Withdrawal(s, m))
-    ELSE Proceed([cleaned EXCEPT !.queue = Append(@, join)], Withdrawal(s, m))
+    THEN Proceed([Struck(cleaned, m) EXCEPT
+                    !.queue = FormerLeavesFirst(cleaned, Request("leave", m, LifeOf(s, m)), join)],
+                 Withdrawal(s, {m}))
+    ELSE Proceed([cleaned EXCEPT !.queue = Append(@, join)], Withdrawal(s, {m}))
 
 \* This incarnation is over, as after a leave. (In a view it knows better, and of another incarnation it knows nothing.)
 JoinRefusedReceived(s, e) ==
@@ -417,6 +440,14 @@ LeaveRspReceived(s, e) ==
 -----------------------------------------------------------------------------
 (* Suspicion, and who takes over *)
 
+\* The member on which this one relies from now on, as it suspects the one before, is a joiner, and may lack its view: the
+\* coordinator may have crashed before it answered. No other member would send it.
+Handed(s, struck) ==
+    LET next == Head(Unsuspected(struck)) IN
+    IF HandViewToJoiner /\ next \in s.decision.joiners \ {s.member} /\ next # Head(Unsuspected(s))
+    THEN <<Send(next, JoinRsp(s.decision))>>
+    ELSE <<>>
+
 \* The failure detector says that a member, or a joiner that waits, has crashed (AMB-28).
 Suspected(s, e) ==
     LET x == e.suspect
@@ -426,8 +457,9 @@ Suspected(s, e) ==
     IN IF x = s.member THEN LocalError(s)
        ELSE IF s.gone \/ struck = s THEN Ignored(s)
        ELSE Proceed(struck, SaySuspected(s.decision.members, struck.suspected \ s.suspected)
-                            \o (IF DropSuspectedJoiner THEN Withdrawal(s, x) ELSE <<>>)
-                            \o (IF decided THEN <<Withdrawn(x)>> ELSE <<>>))
+                            \o (IF DropSuspectedJoiner THEN Withdrawal(s, {x}) ELSE <<>>)
+                            \o (IF decided THEN <<Withdrawn(x)>> ELSE <<>>)
+                            \o (IF InView(s) THEN Handed(s, struck) ELSE <<>>))
 
 \* Those seniors of the asker that are its seniors here, too. (An asker that is behind may name members that have
 \* left: they would be suspected for ever, with no view to exclude them. Or it may name members that rejoined as
@@ -443,7 +475,7 @@ QueryReceived(s, e) ==
     LET refused == IF ~RefuseSeniors THEN s
                    ELSE [s EXCEPT !.suspected = @ \cup Refused(s, e), !.phase = "following",
                                   !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {},
-                                  !.group = "free", !.admitting = NoRequest]
+                                  !.group = "free", !.admitting = 0]
         answer == <<Send(e.sender, Answer(e.message.view_id, s.decision))>>
     IN IF s.gone THEN Ignored(s)
        ELSE IF ~InView(s) THEN
@@ -454,7 +486,7 @@ QueryReceived(s, e) ==
        ELSE IF e.sender \notin MembersOfView(s) \/ e.sender \in s.suspected \/ s.member \in e.message.seniors
        THEN Ignored(s)
        ELSE IF IsLate(s, e.message.view_id) THEN Handled(s, answer)
-       ELSE Handled(refused, (IF RefuseSeniors THEN Withdrawal(s, s.admitting.member) ELSE <<>>)
+       ELSE Proceed(refused, (IF RefuseSeniors THEN Withdrawal(s, Promisees(s)) ELSE <<>>)
                              \o SaySuspected(s.decision.members, refused.suspected \ s.suspected) \o answer)
 
 \* A member that is asked sends its view, and so does a member that was sent a view other than its own.
@@ -503,26 +535,25 @@ NewViewReceived(s, e) ==
        ELSE IF decision.id = s.decision.id THEN Again(s, e)
        ELSE IF ~next THEN Elsewhere(s, e)
        ELSE Proceed(Enter([s EXCEPT !.suspected = @ \cup since], decision),
-                    Withdrawal(s, s.admitting.member) \o Installed(decision)
+                    Withdrawal(s, Promisees(s)) \o Installed(decision)
                     \o SaySuspected(decision.members, since) \o ack)
 
-\* The members that a joiner suspects when it begins: the seniors of the member that answers it. That member suspects
-\* them, too, or it would not answer. Any other member that it refused before may be another incarnation now. (If the
-\* joiner forgot the seniors, a senior that is alive and falsely suspected would wait for ever, since its messages to
-\* the joiner were refused.)
-SuspectedAtFirst(decision, sender) == Before(decision, sender)
+\* The members that a joiner suspects when it begins: those of its seniors that are seniors of the member that answers it.
+\* That member suspects them, too, or it would not answer. Any other member that it refused before may be another
+\* incarnation now. (If the joiner forgot the seniors, a senior that is alive and falsely suspected would wait for ever,
+\* since its messages to the joiner were refused.)
+SuspectedAtFirst(s, decision, sender) == Before(decision, sender) \cap Before(decision, s.member)
 
 \* The answer that a joiner waits for: its first view, and where it starts (JOI-01).
 JoinRspReceived(s, e) ==
     LET decision == e.message.decision
         ack == <<Send(e.sender, ViewAck(decision.id))>>
-        beginning == [s EXCEPT !.suspected = SuspectedAtFirst(decision, e.sender)]
+        refused == SuspectedAtFirst(s, decision, e.sender)
     IN IF s.gone \/ e.sender \in s.suspected THEN Ignored(s)
        ELSE IF InView(s) THEN IF decision.id = s.decision.id THEN Again(s, e) ELSE Elsewhere(s, e)
        ELSE IF ~s.joining \/ decision.lives[s.member] # s.life THEN Ignored(s)
-       ELSE Proceed(Enter(beginning, decision),
-                    <<StartAt(decision)>> \o Installed(decision)
-                    \o SaySuspected(decision.members, SuspectedAtFirst(decision, e.sender)) \o ack)
+       ELSE Proceed(Enter([s EXCEPT !.suspected = refused], decision),
+                    <<StartAt(decision)>> \o Installed(decision) \o SaySuspected(decision.members, refused) \o ack)
 
 ViewAckReceived(s, e) ==
     IF e.sender \notin s.awaiting \/ e.message.view_id # s.decision.id THEN Ignored(s)
@@ -534,66 +565,86 @@ ViewAckReceived(s, e) ==
 NextCounter(s) == s.decision.id.counter + 1
 Creator(s, members) == IF ViewIdNames = "creator" THEN s.member ELSE Head(members)
 
-\* A joiner is the most junior.
-WithJoiner(members, joiner) == Append(members, joiner)
+\* The joiners are the most junior.
+WithJoiners(members, joiners) == members \o joiners
 
 \* (Who asks to join is no member.)
-StaysMember(s, request, m) == m \notin s.suspected /\ m # request.member
+StaysMember(s, requests, m) == m \notin s.suspected /\ ~\E i \in DOMAIN requests : requests[i].member = m
 
-\* The next view: one request is granted, or none, and all that are suspected are out (MBR-11).
-Decide(s, request, digest) ==
-    LET Stays(m) == StaysMember(s, request, m)
+\* Those that leave with the next view are answered.
+Released(s, requests) ==
+    LET IsOther(r) == r.kind = "leave" /\ r.member # s.member
+        those == SelectSeq(requests, IsOther)
+    IN [i \in DOMAIN those |-> Send(those[i].member, LeaveRsp(those[i].life))]
+
+\* The next view: the requests that it is to grant are granted, and all that are suspected are out (MBR-11).
+Decide(s, digest) ==
+    LET granted == Granting(s)
+        Stays(m) == StaysMember(s, granted, m)
         staying == SelectSeq(s.decision.members, Stays)
         stay == MembersOf([members |-> staying])
-        joiners == IF request.kind = "join" THEN {request.member} ELSE {}
-        members == IF request.kind = "join" THEN WithJoiner(staying, request.member) ELSE staying
+        joining == Joining(granted)
+        joiners == Promisees(s)
+        members == WithJoiners(staying, joining)
         id == ViewId(NextCounter(s), Creator(s, members))
         known == DOMAIN s.decision.lives
         decision == Decision(id, members, s.decision.id,
                              LatestLives([m \in known \cup joiners |->
-                                        IF m \in joiners THEN request.life ELSE LifeOf(s, m)],
+                                        IF m \in joiners THEN PromisedLife(s, m) ELSE LifeOf(s, m)],
                                     MembersOf([members |-> members])),
-                             joiners, digest)
+                             joiners, IF joiners = {} THEN NoDigest ELSE digest)
         olds == stay \ {s.member}
         views == SendAll(members, olds, NewView(decision))
-        released == IF request.kind = "leave" THEN <<Send(request.member, LeaveRsp(request.life))>> ELSE <<>>
+        done == [s EXCEPT !.queue = Waiting(s), !.admitting = 0]
     IN
-    IF members = s.decision.members THEN Proceed(s, <<>>)
+    IF members = s.decision.members THEN Proceed(done, <<>>)
     ELSE IF s.member \notin stay       \* it leaves: the next in line takes over
-    THEN Handled([s EXCEPT !.gone = TRUE, !.queue = <<>>], views \o <<LeftTheGroup>>)
+    THEN Handled([done EXCEPT !.gone = TRUE, !.queue = <<>>], views \o Released(s, granted) \o <<LeftTheGroup>>)
     ELSE Proceed([Enter(s, decision) EXCEPT
-                    !.phase = "leading", !.group = s.group, !.queue = s.queue,
+                    !.phase = "leading", !.group = s.group, !.queue = done.queue,
                     !.awaiting = IF JoinRspAfterAcks THEN olds ELSE olds \cup joiners,
                     !.owed = IF JoinRspAfterAcks THEN joiners ELSE {}],
-                 Installed(decision) \o views \o released
+                 Installed(decision) \o views \o Released(s, granted)
                  \o (IF JoinRspAfterAcks THEN <<>> ELSE SendAll(members, joiners, JoinRsp(decision))))
 
-\* A request to join that another coordinator has granted: who takes over had it before it learnt of that
-\* view.
-IsGranted(s, request) == request.kind = "join" /\ IsOver(s, request.member, request.life)
+\* A request that a view has granted already: to join, by another coordinator (who takes over had it before it learnt of
+\* that view); or to leave, of a member that was suspected meanwhile.
+IsGranted(s, request) ==
+    IF request.kind = "join" THEN IsOver(s, request.member, request.life)
+    ELSE request.member \notin MembersOfView(s) \/ request.life # LifeOf(s, request.member)
 
 \* A former incarnation of the joiner is still in the view.
 FormerIsMember(s, request) == request.kind = "join" /\ request.member \in MembersOfView(s)
+
+\* May one view grant the first n requests? No incarnation joins while a former one is in the view. The coordinator goes in
+\* no view with joiners: it has to answer them.
+MayBundle(s, queue, n) ==
+    /\ \A i \in 1 .. n : ~FormerIsMember(s, queue[i])
+    /\ ~\E i, j \in 1 .. n : queue[i] = OwnLeave(s) /\ queue[j].kind = "join"
+
+\* How many requests the next view grants, from the head of the queue: as many as may be (MBR-12).
+Bundle(s, queue) ==
+    LET most == IF Len(queue) < MaxBundle THEN Len(queue) ELSE MaxBundle
+    IN CHOOSE n \in 0 .. most : MayBundle(s, queue, n) /\ (n < most => ~MayBundle(s, queue, n + 1))
 
 \* It is asked for, and by GMS.
 IsAnswer(s, e) == s.group = "stopping" /\ e.asker = Self
 
 \* All that were to be stopped, less who was suspected since, are stopped, and have delivered the same: it is
-\* time for the next view. A member that joins gets a digest first. While a former incarnation of it is still in the
+\* time for the next view. Members that join get a digest first. While a former incarnation of one is still in the
 \* view it waits, and who is suspected goes, by a view of its own: who is in the view can be promised nothing.
 \* An answer that another layer asked for, such as state transfer, is passed on.
 GroupStopped(s, e) ==
-    LET head == IF s.queue = <<>> THEN NoRequest ELSE Head(s.queue)
-        ready == [s EXCEPT !.group = "stopped"]
-        taken == [ready EXCEPT !.queue = IF s.queue = <<>> THEN <<>> ELSE Tail(s.queue)]
-        digest_first == DigestTakenWhen = "first"
+    LET IsOpen(r) == ~IsGranted(s, r)
+        queue == SelectSeq(s.queue, IsOpen)
+        n == Bundle(s, queue)
+        ready == [s EXCEPT !.group = "stopped", !.queue = queue]
+        bundled == [ready EXCEPT !.admitting = n]
     IN IF ~IsAnswer(s, e)
        THEN IF PassStops /\ e.asker # Self THEN Handled(s, <<PassDown(e)>>) ELSE Ignored(s)
-       ELSE IF IsGranted(s, head) THEN Proceed(taken, <<>>)
-       ELSE IF FormerIsMember(s, head) THEN Decide(ready, NoRequest, NoDigest)
-       ELSE IF head.kind = "join" /\ digest_first
-       THEN LET asked == AskForDigest(taken, head) IN Handled(asked.state, asked.effects)
-       ELSE Decide(taken, head, NoDigest)
+       ELSE IF Promisees(bundled) # {} /\ DigestTakenWhen = "first"
+       THEN LET asked == AskForDigest(ready, n) IN Handled(asked.state, asked.effects)
+       ELSE Decide(bundled, NoDigest)
 
 Fits(s, digest) == DOMAIN digest = MembersOfView(s)
 
@@ -601,24 +652,24 @@ Fits(s, digest) == DOMAIN digest = MembersOfView(s)
 \* protocol is passed on (EVT-05).
 DigestGiven(s, e) ==
     IF TagDigestRequests /\ e.asker # Self THEN Handled(s, <<PassOn(e)>>)
-    ELSE IF s.admitting = NoRequest \/ (TagDigestRequests /\ e.request # s.asked) THEN Ignored(s)
+    ELSE IF s.admitting = 0 \/ (TagDigestRequests /\ e.request # s.asked) THEN Ignored(s)
     ELSE IF ~Fits(s, e.digest) THEN LocalError(s)
     ELSE
-    LET done == [s EXCEPT !.admitting = NoRequest]
-        told == [s.decision EXCEPT !.digest = [m \in MembersOfView(s) \ s.owed |-> e.digest[m]]]
+    LET told == [s.decision EXCEPT !.digest = [m \in MembersOfView(s) \ s.owed |-> e.digest[m]]]
     IN IF DigestTakenWhen = "answering"
-       THEN Handled([done EXCEPT !.owed = {}, !.awaiting = s.owed],
+       THEN Handled([s EXCEPT !.queue = Waiting(s), !.admitting = 0, !.owed = {}, !.awaiting = s.owed],
                     SendAll(s.decision.members, s.owed, JoinRsp(told)))
-       ELSE Decide(done, s.admitting, [m \in DOMAIN e.digest \ s.suspected |-> e.digest[m]])
+       ELSE Decide(s, [m \in DOMAIN e.digest \ s.suspected |-> e.digest[m]])
 
 -----------------------------------------------------------------------------
 (* Messages that no correct peer sends, whatever the state of the receiver    *)
 
-\* A view goes to its members. A first one goes to a joiner, from a member that is senior to it (a joiner is the most
-\* junior), and says of all others where to start.
+\* A view goes to its members. A first one goes to a joiner, from another member (joiners are the most junior: one that is
+\* junior to it begins, too), and says of all others where to start.
 IsFirstView(s, x, decision) ==
     /\ IsSound(decision)
-    /\ s.member \in decision.joiners /\ x \in MembersOf(decision) /\ s.member \notin Before(decision, x)
+    /\ s.member \in decision.joiners /\ x \in MembersOf(decision)
+    /\ s.member \in Before(decision, x) => x \in decision.joiners
     /\ MembersOf(decision) \ decision.joiners \subseteq DOMAIN decision.digest
 
 \* No member queries a member that it suspects, and no member suspects itself.

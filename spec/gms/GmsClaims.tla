@@ -12,7 +12,7 @@ DeliveredByAll == [m \in Member |-> DeliveredBy(m)]
 Membership == INSTANCE Membership WITH Off <- {}
 \* A promise is held from when the digest is asked for until its view is decided, and with that installed, or until the
 \* request is dropped.
-HeldFor == [m \in Member |-> {local[m].admitting.member} \ {NoRequest.member}]
+HeldFor == [m \in Member |-> Promisees(local[m])]
 
 JoinDigest == INSTANCE JoinDigest WITH Off <- {}, delivered <- DeliveredByAll, held <- HeldFor
 
@@ -44,7 +44,7 @@ LocalTypeOK(m) ==
     /\ s.gone => InView(s) \/ s.joining
     /\ s.newest # NoDecision => s.phase = "asking"
     /\ \A i \in DOMAIN s.queue : RequestTypeOK(s.queue[i])
-    /\ s.admitting = NoRequest \/ RequestTypeOK(s.admitting)
+    /\ s.admitting \in 0 .. Len(s.queue)
     /\ s.asked \in Nat
     /\ s.leave_asked \in Member \cup {""}
     /\ {s.joining, s.leaving, s.gone} \subseteq BOOLEAN
@@ -124,7 +124,7 @@ ReportedAreSuspected ==
 OpenPromiseIsInUse ==
     \A p \in promises :
         (p.by \in up /\ life[p.by] = p.by_life) =>
-            \/ local[p.by].admitting.member = p.to
+            \/ p.to \in Promisees(local[p.by])
             \/ \E k \in DOMAIN views : p.view \in views[k].preds /\ Has(views[k], p.to, p.to_life)
             \/ life[p.to] # p.to_life
 
@@ -253,18 +253,31 @@ JoinRspAfterOldMembers ==
 SuspectedAreMembers ==
     \A m \in up : InView(local[m]) => local[m].suspected \subseteq MembersOf(local[m].decision)
 
-\* MBR-11, MBR-12: a view is its predecessor, with the request at the head granted, and without the suspected members.
-ViewAppliesHeadRequestStep ==
+\* The requests that no view has granted yet.
+OpenRequests(s) == LET IsOpen(r) == ~IsGranted(s, r) IN SelectSeq(s.queue, IsOpen)
+
+\* MBR-11, MBR-12: a view is its predecessor, with the requests at the head of the queue granted, and without the suspected
+\* members. Joiners are the most junior, in the order of their requests.
+ViewAppliesHeadRequestsStep ==
     views' # views =>
         LET v == views'[Len(views')]
             s == local[act'.member]
-            head == IF s.admitting # NoRequest THEN s.admitting
-                    ELSE IF s.queue = <<>> THEN NoRequest ELSE Head(s.queue)
-        IN \A x \in Member :
-            v.preds # {} =>
-                IF x \in MembersOfView(s)
-                THEN x \in DOMAIN v.lives \/ x \in s.suspected \/ head = Request("leave", x, LifeOf(s, x))
-                ELSE x \in DOMAIN v.lives => head = Request("join", x, v.lives[x])
+            open == OpenRequests(s)
+            Granted(n, x) == {r \in {open[i] : i \in 1 .. n} : r.member = x}
+        IN v.preds # {} =>
+            \E n \in {n \in DOMAIN open \cup {0} : n <= MaxBundle} :
+                LET Stays(x) == x \notin s.suspected /\ Granted(n, x) = {} IN
+                /\ v.members = SelectSeq(s.decision.members, Stays) \o Joining(SubSeq(open, 1, n))
+                /\ \A x \in v.joins : Granted(n, x) = {Request("join", x, v.lives[x])}
+
+\* A request waits for a later view only if this one is full, or may not grant it, too.
+BundlesAllItMayStep ==
+    (act'.event = StoppedFor(Self) /\ act'.member \in stops.asked) =>
+        LET s == local[act'.member]
+            after == local'[act'.member]
+            open == OpenRequests(s)
+            n == Len(open) - Len(Waiting(after))
+        IN after.gone \/ n \in {MaxBundle, Len(open)} \/ ~MayBundle(s, open, n + 1)
 
 \* AMB-29: a JOIN_REQ that is answered again makes no view, and gets the view that it was answered with.
 RepeatedJoinGetsSameViewStep ==
@@ -284,6 +297,15 @@ LeavesOnlyWithCauseStep ==
             Ancestor(j, k) /\ Has(views[j], m, life[m]) /\ ~Has(views[k], m, life[m])
         \/ \E k \in DOMAIN views : \E x \in DOMAIN views[k].lives : IsFormer(m, x)
 
+\* The first member of a view leaves by a view that it decides, with the group stopped: no other has to miss it first.
+FirstLeavesByViewStep ==
+    \A m \in {act'.member} :
+        (Up(act'.effects, "Left") # {} /\ InView(local[m]) /\ Head(local[m].decision.members) = m) =>
+            views' # views \/ (act'.event = StoppedFor(Self) /\ m \in stops.asked)
+
+\* A step leaves nothing to do that needs no other event.
+Settled == \A m \in up : InView(local[m]) => Proceed(local[m], <<>>) = Handled(local[m], <<>>)
+
 \* LAY-06: a view is announced when it is installed, once, to the layers below and then to those above.
 ViewAnnouncedOnceStep ==
     act'.outcome # "none" =>
@@ -301,8 +323,10 @@ InstalledCounterIncreasesStep ==
         (installed'[m] # installed[m] /\ installed[m] # 0 /\ installed'[m] # 0) =>
             views'[installed'[m]].id.counter > views[installed[m]].id.counter
 
-ViewAppliesHeadRequest == [][ViewAppliesHeadRequestStep]_vars
+ViewAppliesHeadRequests == [][ViewAppliesHeadRequestsStep]_vars
+BundlesAllItMay == [][BundlesAllItMayStep]_vars
 RepeatedJoinGetsSameView == [][RepeatedJoinGetsSameViewStep]_vars
+FirstLeavesByView == [][FirstLeavesByViewStep]_vars
 LeavesOnlyWithCause == [][LeavesOnlyWithCauseStep]_vars
 ViewAnnouncedOnce == [][ViewAnnouncedOnceStep]_vars
 InstalledCounterIncreases == [][InstalledCounterIncreasesStep]_vars

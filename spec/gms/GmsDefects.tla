@@ -26,8 +26,8 @@ KeepsAllIncarnations(function, members) == function
 \* In the place of HasLaterIncarnation: a later incarnation of a name says nothing of an earlier one.
 IgnoresLaterIncarnation(s, m) == FALSE
 
-\* In the place of WithJoiner: a joiner is listed twice.
-JoinedTwice(members, joiner) == members \o <<joiner, joiner>>
+\* In the place of WithJoiners: a joiner is listed twice.
+JoinedTwice(members, joiners) == members \o joiners \o joiners
 
 \* In the place of Decision: a joiner is said to be in an incarnation that has not begun.
 FutureIncarnation(id, members, follows, lives, joiners, digest) ==
@@ -35,17 +35,26 @@ FutureIncarnation(id, members, follows, lives, joiners, digest) ==
      lives |-> [m \in DOMAIN lives |-> IF m \in joiners THEN lives[m] + 1 ELSE lives[m]],
      joiners |-> joiners, digest |-> digest]
 
+\* In the place of Decision: the first joiner is said to be in its first incarnation. (And in the place of IsMade: who was
+\* promised a digest is promised no other.)
+FormerIncarnation(id, members, follows, lives, joiners, digest) ==
+    [id |-> id, members |-> members, follows |-> follows,
+     lives |-> [m \in DOMAIN lives |-> IF m \in joiners /\ id.counter = 2 THEN 0 ELSE lives[m]],
+     joiners |-> joiners, digest |-> digest]
+IsPromisedOnce(m, after, to) == ~\E p \in promises : p.by = m /\ p.to = to
+
 \* In the place of Decision: every member is said to begin.
 AllMembersJoin(id, members, follows, lives, joiners, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives,
      joiners |-> {members[i] : i \in DOMAIN members}, digest |-> digest]
 
 \* In the place of StaysMember: who admits a joiner leaves with that view.
-LeavesWithAdmission(s, request, m) ==
-    m \notin s.suspected /\ m # request.member /\ (request.kind = "join" => m # s.member)
+StaysMemberAsIs(s, requests, m) == m \notin s.suspected /\ ~\E i \in DOMAIN requests : requests[i].member = m
+LeavesWithAdmission(s, requests, m) ==
+    StaysMemberAsIs(s, requests, m) /\ (Joining(requests) # <<>> => m # s.member)
 
 \* In the place of StaysMember: who has just joined is forgotten.
-ExcludesLastJoiner(s, request, m) == m \notin s.suspected \cup s.decision.joiners /\ request.member # m
+ExcludesLastJoiner(s, requests, m) == StaysMemberAsIs(s, requests, m) /\ m \notin s.decision.joiners
 
 \* In the place of Struck: the acknowledgements of the dead are waited for.
 AwaitsCrashed(s, m) == s
@@ -53,19 +62,25 @@ AwaitsCrashed(s, m) == s
 \* In the place of Kept: a view change forgets all requests.
 ForgetsRequests(s, decision) == <<>>
 
+\* In the place of Bundle: a view grants one request.
+BundleOfOne(s, queue) == IF queue # <<>> /\ MayBundle(s, queue, 1) THEN 1 ELSE 0
+
+\* In the place of MayBundle: a coordinator that leaves goes with joiners.
+BundlesAnything(s, queue, n) == \A i \in 1 .. n : ~FormerIsMember(s, queue[i])
+
 \* In the place of IsGranted: a request is granted again when its joiner has been excluded since.
 GrantedIfThere(s, request) ==
     request.kind = "join" /\ request.member \in MembersOfView(s) /\ request.member \notin s.suspected
 
 \* In the place of FormerLeavesFirst and FormerIsMember: the next incarnation takes the former one's place.
-ReplacesIncarnation(queue, leave, join) == Append(queue, join)
+ReplacesIncarnation(s, leave, join) == Append(s.queue, join)
 NoFormerIncarnation(s, request) == FALSE
 
 \* In the place of Refused: the members that have left are refused, too.
 SuspectsLeavers(s, e) == e.message.seniors
 
 \* In the place of SuspectedAtFirst: a joiner begins with no member suspected.
-JoinerSuspectsNoMember(decision, sender) == {}
+JoinerSuspectsNoMember(s, decision, sender) == {}
 
 \* In the place of SuspectedSince: who acknowledges a view refuses no member for it.
 AckSuspectsNoMember(s, decision, sender) == {}
@@ -89,12 +104,12 @@ AnyIsAnswer(s, e) == s.group = "stopping"
 
 \* In the place of MustResume: the group is resumed when the last view is decided, not when it is everywhere.
 ResumesAfterDecision(s) ==
-    s.phase = "leading" /\ s.admitting = NoRequest /\ s.group = "stopped" /\ ~HasToDecide(s)
+    s.phase = "leading" /\ s.admitting = 0 /\ s.group = "stopped" /\ ~HasToDecide(s)
 
 \* In the place of MustSuspend: a member asks for the group that does not act; or before all have the view.
 AsksOutOfTurn(s) == InView(s) /\ s.group = "free" /\ s.suspected # {}
 AsksEarly(s) ==
-    s.phase = "leading" /\ s.admitting = NoRequest /\ (s.group = "unknown" \/ (s.group \in {"free", "stopped"} /\ HasToDecide(s)))
+    s.phase = "leading" /\ s.admitting = 0 /\ (s.group = "unknown" \/ (s.group \in {"free", "stopped"} /\ HasToDecide(s)))
 
 \* In the place of SaySuspected: its suspicions are not passed up.
 PassesNoSuspicion(list, suspects) == <<>>
@@ -142,11 +157,12 @@ TakesAnyLeaveRsp(s, e) ==
 
 OneMoreThanDelivered(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x] + 1]
 
-\* One member is missing in the digest. (And in the place of Fits: GMS takes any.)
+\* One member is missing in the digest. (And in the place of Fits and IsFirstView: GMS takes any.)
 DigestWithoutLast(m) ==
     LET list == local[m].decision.members
     IN [x \in MembersOf(local[m].decision) \ {list[Len(list)]} |-> seen[m][x]]
 AnyFits(s, digest) == TRUE
+AnyFirstView(s, x, decision) == TRUE
 
 -----------------------------------------------------------------------------
 (* The model itself: in the place of ApplyWith *)
@@ -189,10 +205,6 @@ OfMembersOnly(m) ==
     {w \in Watched(local[m]) \ told[m] :
         w[1] \in MembersOf(local[m].decision) /\ FailureDetector!MayReport(m, w[1], w[2])}
 -----------------------------------------------------------------------------
-(* In the place of LeaveWaits: any request of the member counts, also one to join that was granted. *)
-AnyRequestWaits(s, m) == \E i \in DOMAIN s.queue : s.queue[i].member = m
-
------------------------------------------------------------------------------
 (* Defects of a single conjunct. In the place of MemberStep:                  *)
 
 \* The acting coordinator takes no request to join.
@@ -201,6 +213,13 @@ IgnoresRequestsToJoin(s, e) == IF e.type = "JoinReqReceived" THEN Ignored(s) ELS
 \* The group is taken for asked for, and is not.
 ForgetsToSuspend(s, e) ==
     LET Other(effect) == effect # SuspendGroup IN [Step(s, e) EXCEPT !.effects = SelectSeq(@, Other)]
+
+\* A leaver that hears from a QUERY who acts does not ask it.
+AsksNoAsker(s, e) ==
+    LET step == Step(s, e)
+        Other(effect) == effect.type # "Send" \/ effect.message.type # "LEAVE_REQ"
+    IN IF e.type # "QueryReceived" THEN step
+       ELSE [step EXCEPT !.state.leave_asked = s.leave_asked, !.effects = SelectSeq(@, Other)]
 
 \* Another member is promised the digest, and not the joiner.
 PromisesToB(s, e) ==
@@ -234,8 +253,8 @@ BackAfterPromise(m) == Len(views) > 1 /\ \E p \in promises : p.to = m
 
 \* A coordinator that suspects a member decides without the joiner to which it has promised its digest.
 ForgetsJoiner(s, e) ==
-    IF e.type = "DigestGiven" /\ s.admitting # NoRequest /\ s.suspected # {}
-    THEN Decide([s EXCEPT !.admitting = NoRequest], NoRequest, NoDigest)
+    IF e.type = "DigestGiven" /\ s.admitting > 0 /\ s.suspected # {}
+    THEN Decide([s EXCEPT !.queue = Waiting(s), !.admitting = 0], NoDigest)
     ELSE Step(s, e)
 
 \* A member that is to leave goes at once, and does not say that it wants to; or only after a view change.

@@ -130,8 +130,7 @@ AfterView(m, decision) ==
 
 \* The members that m watches, with their incarnations: the unsuspected members of its view, and the joiners that wait
 \* for admission.
-Joins(s) ==
-    {s.queue[i] : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}} \cup ({s.admitting} \ {NoRequest})
+Joins(s) == {s.queue[i] : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}}
 Watched(s) ==
     ({<<x, s.decision.lives[x]>> : x \in MembersOf(s.decision) \ s.suspected}
      \cup {<<r.member, r.life>> : r \in Joins(s)})
@@ -194,9 +193,11 @@ NumberIn(known, decision) ==
     IF decision = NoDecision THEN 0
     ELSE CHOOSE k \in DOMAIN known : known[k].id = decision.id /\ known[k].members = decision.members
 
-\* A promise is made with the digest of that moment, which the layer below answers. (A promise to a former incarnation
-\* is void: no member can redeem it.) It ends when its maker withdraws it, or takes the request of the next
-\* incarnation; and when it is redeemed.
+\* A promise to a former incarnation is void: no member can redeem it.
+IsMade(m, after, to) == \A r \in Admitting(after) : r.member = to => r.life = life[to]
+
+\* A promise is made with the digest of that moment, which the layer below answers. It ends when its maker withdraws it,
+\* or takes the request of the next incarnation; and when it is redeemed.
 AfterPromises(m, event, step) ==
     LET made == {e.to : e \in Down(step.effects, "DigestPromised")}
         withdrawn == {e.to : e \in Down(step.effects, "PromiseWithdrawn")}
@@ -207,7 +208,7 @@ AfterPromises(m, event, step) ==
             /\ ~(p.by = m /\ p.by_life = life[m] /\ (p.to \in withdrawn \/ over(p)))
             /\ ~(redeemed /\ p.to = m /\ p.to_life = life[m])}
        \cup {[by |-> m, by_life |-> life[m], view |-> installed[m], to |-> to, to_life |-> life[to],
-              vector |-> DigestAnsweredBy(m)] : to \in {to \in made : step.state.admitting.life = life[to]}}
+              vector |-> DigestAnsweredBy(m)] : to \in {to \in made : IsMade(m, step.state, to)}}
 
 -----------------------------------------------------------------------------
 \* Member m takes the step that Gms gives. `given`: the digest that it consumes; `report`: the report of the failure

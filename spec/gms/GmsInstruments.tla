@@ -47,7 +47,7 @@ JoinerBegins ==
         /\ installed[m] > 1 /\ m \in views[installed[m]].joins
         /\ seen[m][x] > Nothing
 TwoDigestsAskedFor == \E m \in up : \E a, b \in answers[m] : a.asker # b.asker
-LateDigest == \E m \in up : local[m].admitting = NoRequest /\ \E a \in answers[m] : a.asker = Self
+LateDigest == \E m \in up : local[m].admitting = 0 /\ \E a \in answers[m] : a.asker = Self
 FoundsAGroup == Founders = <<>> /\ views # <<>>
 
 -----------------------------------------------------------------------------

@@ -212,7 +212,7 @@ StableHoldsPromised ==
 \* And for no other member: STABLE drops the vote for a promise that GMS ends.
 StableHoldsOnlyPromised ==
     \A m \in up : \A x \in stable[m].promised :
-        \/ local[m].admitting.member = x
+        \/ x \in Promisees(local[m])
         \/ \E k \in DOMAIN views : k > installed[m] /\ x \in DOMAIN views[k].lives
 
 \* A member for which STABLE stops holding its vote, although it has installed no view with it and withdraws no

@@ -20,6 +20,7 @@ EXTENDS Composition, Acts, Views, Digests, FiniteSets
 
 CONSTANTS
     Member,
+    MaxBundle,         \* see Gms
     Founders,          \* the members of the first view, in order
     Crashers,          \* bound: the members that may crash
     Requesters,        \* bound: the members whose state transfer has the group stopped
@@ -308,7 +309,7 @@ SameViewInAllLayers ==
 
 \* An answer reaches the layer that asked, in the step in which it is given. GMS never waits for a digest between
 \* steps, ...
-DigestComesAtOnce == \A m \in up : GmsOf(m).admitting = Gms!NoRequest
+DigestComesAtOnce == \A m \in up : GmsOf(m).admitting = 0
 
 \* ... and GMS, or a state transfer, waits for GroupStopped only while FLUSH has yet to stop the group for it.
 AnswerReachesCaller ==

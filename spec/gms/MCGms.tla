@@ -193,8 +193,8 @@ GrantedOnLowerBranch ==
                   [by |-> "B", by_life |-> 0, view |-> 1, to |-> "D", to_life |-> 0,
                    vector |-> [m \in {"A", "B"} |-> Nothing]]})
 
-\* A bound: when A has crashed C wants to leave before B has D's request to join, and D while B has it.
-LeaveAroundJoin(m) == "A" \notin up /\ (m = "D") = IsQueued(local["B"], "join", "D")
+\* A bound: a member wants to leave when A has crashed, and B has D's request to join.
+LeaveAfterJoin(m) == "A" \notin up /\ IsQueued(local["B"], "join", "D")
 
 \* A, B and C; C has crashed, and A has left it out in a view with B. B, which suspected A falsely, is in a view of its own.
 \* The view of A, or that of B, was decided first.

@@ -81,13 +81,13 @@ ReceivesWhereItDecides ==
                  IF DepartsDeciding THEN [got EXCEPT ![act'.member] = {<<1, act'.member, 1>>}] ELSE ReceivedNow)
 ReceivesWhereItEnters == PassedUpWith(LogsNow, CutsNow, IF DepartsEntering THEN got ELSE ReceivedNow)
 
-\* In the place of Enter in Gms: a member that wants to leave, and is first in the view, has a view of its own.
+\* In the place of Enter in Gms: a member that wants to leave, and suspects the first of the view, has a view of its own.
 EntersForeignView(s, decision) ==
-    LET departs == s.leaving /\ Head(decision.members) = s.member /\ decision.id.creator # s.member
+    LET departs == s.leaving /\ Head(decision.members) \in s.suspected
         own == IF departs THEN [decision EXCEPT !.id.creator = "Z"] ELSE decision
     IN [s EXCEPT !.decision = own, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
                  !.asking = {}, !.newest = G!NoDecision, !.awaiting = {}, !.owed = {},
-                 !.queue = G!Kept(s, decision), !.group = "free", !.admitting = G!NoRequest, !.leave_asked = "",
+                 !.queue = G!Kept(s, decision), !.group = "free", !.admitting = 0, !.leave_asked = "",
                  !.joining = FALSE]
 
 -----------------------------------------------------------------------------
@@ -119,8 +119,10 @@ CastsTwice(m) == CastDataWith(m, IsOpen(m), Channel!Casts(LogNow(m), m, installe
 CastsUnheard(m) == CastDataWith(m, IsOpen(m), LogNow(m), {}, settled)
 CastsAndCuts(m) == CastDataWith(m, IsOpen(m), LogNow(m), OwnCopy(m), [settled EXCEPT ![1] = [k \in {1} |-> {}]])
 
-\* In the place of ReceiveNewView: views arrive at B alone.
+\* In the place of ReceiveNewView: views arrive at B alone, or at C.
 ReceivedByB(m) == m = "B" /\ Receive("ReceiveNewView", m, "NEW_VIEW")
+
+ReceivedByC(m) == m = "C" /\ Receive("ReceiveNewView", m, "NEW_VIEW")
 
 \* In the place of MaybeDone in Flush: a member that wants to leave is not waited for.
 NeverAwaitsLeavers(s) ==

@@ -32,6 +32,7 @@
 EXTENDS Steps, Views, Digests, FiniteSets, TLC
 
 CONSTANTS
+    MaxBundle,                                                  \* see Gms
     MinInterval, MaxInterval, LeaderTimeout, MemberTimeout      \* see Merge
 
 (* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)

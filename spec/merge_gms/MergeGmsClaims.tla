@@ -159,7 +159,7 @@ ResumesAfterAllInstalledStep ==
 \* A member that is in no merge, and admits no member, has promised nothing.
 PromiseOnlyWhileNeeded ==
     \A m \in up :
-        (~Merging(m) /\ local[m].gms.admitting = G!NoRequest) => kept[m] = {}
+        (~Merging(m) /\ local[m].gms.admitting = 0) => kept[m] = {}
 
 \* A member remembers exactly the probes that it has sent since it installed its view.
 ProbedSinceInstalledStep ==

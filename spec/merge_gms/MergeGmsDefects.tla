@@ -228,7 +228,7 @@ JoinsElsewhere(s, decision) ==
                  THEN [decision EXCEPT !.id.counter = @ + 1] ELSE decision
     IN [s EXCEPT !.decision = other, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
                  !.asking = {}, !.newest = G!NoDecision, !.awaiting = {}, !.owed = {},
-                 !.queue = G!Kept(s, decision), !.group = "free", !.admitting = G!NoRequest, !.leave_asked = "",
+                 !.queue = G!Kept(s, decision), !.group = "free", !.admitting = 0, !.leave_asked = "",
                  !.joining = FALSE]
 
 -----------------------------------------------------------------------------

@@ -183,7 +183,7 @@ AfterWindows(m, effects) ==
 AfterKept(m, step) ==
     LET gone == {e.to : e \in Down(step.effects, "PromiseWithdrawn")} \cup MembersOf(Own(step.state))
         s == step.state
-        LifeOf(x) == IF s.gms.admitting.member = x THEN s.gms.admitting.life
+        LifeOf(x) == IF x \in G!Promisees(s.gms) THEN G!PromisedLife(s.gms, x)
                      ELSE IF s.merge.merge.leader = x THEN s.merge.merge.life ELSE life[x]
         made == {[to |-> e.to, life |-> LifeOf(e.to), vector |-> DeliveredBy(m)] :
                     e \in Down(step.effects, "DigestPromised")}
@@ -367,7 +367,6 @@ Close(m) ==
 
 \* The members that m watches, with their incarnations.
 Joins(s) == {s.queue[i] : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}}
-            \cup ({s.admitting} \ {G!NoRequest})
 Watched(m) ==
     LET s == local[m].gms IN
     ({<<x, s.decision.lives[x]>> : x \in ViewMembers(m) \ s.suspected}

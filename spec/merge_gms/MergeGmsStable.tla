@@ -69,7 +69,7 @@ IsDown(effect) ==
 \* Which incarnation of x m's step means.
 LifeMeant(m, x) ==
     LET s == local'[m] IN
-    IF s.gms.admitting.member = x THEN s.gms.admitting.life
+    IF x \in G!Promisees(s.gms) THEN G!PromisedLife(s.gms, x)
     ELSE IF s.merge.merge.leader = x THEN s.merge.merge.life ELSE life[x]
 
 \* A promise is open until its maker withdraws it, or who has it comes to members that it was not with.

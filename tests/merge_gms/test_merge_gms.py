@@ -14,7 +14,7 @@ from groupcomm.errors import RemoteProtocolError
 from groupcomm.events import DigestGiven, GetDigest, GroupStopped, Resume, Suspected, Suspend
 from groupcomm.view import View, ViewId
 
-CONFIG = merge.Config(min_interval=100, max_interval=300, leader_timeout=50, member_timeout=200)
+CONFIG = merge_gms.Config(min_interval=100, max_interval=300, leader_timeout=50, member_timeout=200, max_bundle=2)
 
 
 class Group:

@@ -64,9 +64,12 @@ NOT_SOUND = (
 predecessor. Or its incarnations lack the joiner, or are below 0, or the joiner is no member."""
 
 
+GMS = gms.Config(max_bundle=3)
+
+
 def refused(core: Any, state: Any, event: Any) -> None:  # noqa: ANN401 - of any protocol
     with pytest.raises(RemoteProtocolError) as raised:
-        core.step(core.Config(), state, event)
+        core.step(GMS if core is gms else core.Config(), state, event)
     assert (state, event) == (raised.value.state, raised.value.event)
 
 
@@ -85,7 +88,7 @@ def test_no_decision_is_taken_that_no_member_makes(decision: gms.Decision) -> No
 
 def test_a_first_view_comes_from_a_senior_with_a_digest_of_all_others() -> None:
     joining = evolve(gms.start("C"), joining=True)
-    gms.step(gms.Config(), joining, gms.JoinRspReceived("A", gms.JoinRsp(JOINED)))
+    gms.step(GMS, joining, gms.JoinRspReceived("A", gms.JoinRsp(JOINED)))
     first = evolve(JOINED, members=("C", "A", "B"))
     refused(gms, joining, gms.JoinRspReceived("A", gms.JoinRsp(first)))
     short = evolve(JOINED, digest=Vector.of(A=1))
@@ -98,7 +101,7 @@ def test_nobody_asks_a_member_that_it_counts_out() -> None:
 
 
 def test_a_life_is_not_below_0() -> None:
-    founder = gms.step(gms.Config(), gms.start("A"), gms.JoinRequested("A", 0))[0]
+    founder = gms.step(GMS, gms.start("A"), gms.JoinRequested("A", 0))[0]
     refused(gms, founder, gms.JoinReqReceived("B", gms.JoinReq(-1)))
 
 

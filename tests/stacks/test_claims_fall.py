@@ -113,8 +113,8 @@ class Group:
 
     def promises(self, address: Address, to: Address) -> None:
         life = self.at(to).life
-        self.takes(address, PassDown(DigestPromised(to)), admitting=gms.Request("join", to, life))
-        self.takes(address, admitting=gms.NO_REQUEST)
+        self.takes(address, PassDown(DigestPromised(to)), queue=(gms.Request("join", to, life),), admitting=1)
+        self.takes(address, queue=(), admitting=0)
 
     def next(self, members: str, counter: int = 2, joiners: str = "", life_of_b: int = 0) -> gms.Decision:
         return decision(counter, "A", members, follows=self.first, joiners=joiners, life_of_b=life_of_b)

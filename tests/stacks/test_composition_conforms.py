@@ -25,7 +25,7 @@ CODEC = Codec({cls: tag for name in MODULES for cls, tag in PROTOCOLS[name].code
 STACK = Stack(
     (
         Layer.of(flush, flush.Config()),
-        Layer.of(gms, gms.Config()),
+        Layer.of(gms, gms.Config(max_bundle=2)),
         Layer.of(stable, stable.Config(max_bytes=0, stable_interval=2, stability_delay=1)),
         Layer.of(reliable_multicast, reliable_multicast.Config()),
     ),

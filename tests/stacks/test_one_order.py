@@ -109,7 +109,7 @@ def walks(closed: Closed) -> tuple[tuple[Fn, ...], ...]:
 def stack_of(closed: Closed, of: type[Stack] = Stack) -> Stack:
     configs: dict[str, Any] = {
         "flush": flush.Config(),
-        "gms": gms.Config(),
+        "gms": gms.Config(max_bundle=3),
         "sequencer": sequencer.Config(),
         "service": None,
         "stable": stable.Config(max_bytes=0, stable_interval=2, stability_delay=1),

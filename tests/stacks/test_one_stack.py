@@ -13,8 +13,8 @@ from groupcomm.view import Address
 from groupcomm_simulator.abstract import reliable_multicast
 
 GROUND = ("ReliableUnicast", "Network", "FailureDetector", "SilenceDetector", "Incarnations", "Discovery")
-GMS = (Layer.of(gms, gms.Config()),)
-MERGE_GMS = (Layer.of(merge_gms, merge_gms.Config(1000, 3000, 500, 900)),)
+GMS = (Layer.of(gms, gms.Config(max_bundle=3)),)
+MERGE_GMS = (Layer.of(merge_gms, merge_gms.Config(1000, 3000, 500, 900, max_bundle=3)),)
 
 
 def stack_of(views: tuple[Layer, ...], core: AnyCore = reliable_multicast) -> Stack:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from groupcomm import gms
 from groupcomm.effects import PassDown
-from groupcomm.events import OBSERVED
+from groupcomm.events import OBSERVED, GroupStopped
 from groupcomm.stack import Stack
 from groupcomm_simulator.ground import Event, Ground
 from groupcomm_simulator.judges.claims import Violation
@@ -95,7 +95,10 @@ def test_the_promise_in_the_old_view_is_what_is_refused(monkeypatch: pytest.Monk
 def test_a_stop_that_gms_swallows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer to a state transfer ended in GMS, and the group stayed stopped for ever."""
     stopped = gms._group_stopped  # noqa: SLF001
-    swallow = lambda state, event: stopped(state, event) if event.asker == "GMS" else (state, ())  # noqa: E731
+
+    def swallow(config: gms.Config, state: gms.State, event: GroupStopped) -> gms.Transition:
+        return stopped(config, state, event) if event.asker == "GMS" else (state, ())
+
     monkeypatch.setattr(gms, "_group_stopped", swallow)
     for stack in ("flush/gms", "sequencer/flush/merge_gms/stable"):
         assert violation(setup(stack), events=20_000).claim in {"StopIsAnswered", "ResumedWhenQuiescent"}

@@ -93,7 +93,7 @@ def _stack(unicasts: unicast.Config, multicasts: nakack.Config, cores: Mapping[s
     layers = (
         (sequencer, sequencer.Config()),
         (flush, flush.Config()),
-        (merge_gms, merge_gms.Config(_NEVER, _NEVER, _NEVER, _NEVER)),
+        (merge_gms, merge_gms.Config(_NEVER, _NEVER, _NEVER, _NEVER, max_bundle=3)),
         (stable, stable.Config(max_bytes=0, stable_interval=500, stability_delay=50)),
         (nakack, multicasts),
         (unicast, unicasts),

@@ -11,13 +11,13 @@ from groupcomm_simulator.setup import DATAGRAMS, Faults, Setup
 
 __all__ = ["LIFE", "LOST", "PARTED", "lost", "parted", "story"]
 
-LIFE: Final = Setup(members=3, faults=Faults(frozenset({"loss", "crash", "leave"})))
+LIFE: Final = Setup(members=3, faults=Faults(frozenset({"loss", "crash", "leave"})), bundle=1)
 """The whole stack, at three members."""
 
-LOST: Final = Setup(DATAGRAMS, members=3, faults=Faults(frozenset({"loss"})))
+LOST: Final = Setup(DATAGRAMS, members=3, faults=Faults(frozenset({"loss"})), bundle=1)
 """The whole stack over nothing but a network."""
 
-PARTED: Final = Setup(members=3, faults=Faults(frozenset({"loss"})), majority=True)
+PARTED: Final = Setup(members=3, faults=Faults(frozenset({"loss"})), majority=True, bundle=1)
 """The whole stack where a part of the group delivers only with a majority."""
 
 

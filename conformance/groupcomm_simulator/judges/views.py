@@ -98,8 +98,8 @@ class Views(Judge):
                     self._installs(process, view, after.decision)
                 case PassDown(DigestSet(vector) | merge.WindowsAdded(vector)):
                     self._starts[process] = vector
-                case PassDown(DigestPromised(to)) if after.admitting.member == to:
-                    self._promised(process, to, after.admitting.life)
+                case PassDown(DigestPromised(to)) if to in after.promised:
+                    self._promised(process, to, after.promised[to])
                 case PassDown(DigestPromised(to)):
                     self._kept.add((process, to))
                 case PassDown(PromiseWithdrawn(to)) if (process, to) in self._kept:
@@ -310,7 +310,7 @@ class Views(Judge):
             return
         if process.leaving:
             self._fail("Converged", f"{process} wants to leave, and its leave is never granted")
-        if state.queue or state.admitting != gms.NO_REQUEST:
+        if state.queue:
             self._fail("Converged", f"{process} has something left to do: {state}")
         gone = [other for other in view.processes if not other.up or self.installed.get(other) is not view]
         if gone:

@@ -4,7 +4,7 @@ import "groupcomm.example/port/group"
 
 // Start is a member before its first view.
 func Start(member string) State {
-	return State{Member: member, Phase: "following", Group: "free", Admitting: noRequest}
+	return State{Member: member, Phase: "following", Group: "free"}
 }
 
 // InView says whether it has installed a view.
@@ -53,26 +53,43 @@ func (s State) isQueued(kind, m string) bool {
 
 // waits: a request of m to join, of this incarnation or a later one, waits already.
 func (s State) waits(m string, life int64) bool {
-	return s.Admitting.Member == m && s.Admitting.Life >= life ||
-		group.Any(s.Queue, func(r Request) bool { return r.Kind == "join" && r.Member == m && r.Life >= life })
+	return group.Any(s.Queue, func(r Request) bool { return r.isJoin() && r.Member == m && r.Life >= life })
+}
+
+// granting: the requests that the next view grants; waiting: those for a later one.
+func (s State) granting() []Request { return s.Queue[:s.Admitting] }
+func (s State) waiting() []Request  { return s.Queue[s.Admitting:] }
+
+// promisees: the members that are promised a digest, in order.
+func (s State) promisees() []string {
+	var joiners []string
+	for _, r := range s.granting() {
+		if r.isJoin() {
+			joiners = append(joiners, r.Member)
+		}
+	}
+	return joiners
 }
 
 func (s State) withoutJoin(m string) State {
-	if s.Admitting.Member == m {
-		s.Admitting = noRequest
-	}
-	s.Queue = group.Select(s.Queue, func(r Request) bool { return r.Kind != "join" || r.Member != m })
+	isOther := func(r Request) bool { return !r.isJoin() || r.Member != m }
+	admitting := len(group.Select(s.granting(), isOther))
+	s.Queue, s.Admitting = group.Select(s.Queue, isOther), int64(admitting)
 	return s
 }
 
-// withdrawal is the effect on the layers below when m's request to join, if it was promised a digest, is
-// dropped.
-func (s State) withdrawal(m string) group.Effects {
-	if !s.Admitting.isNone() && s.Admitting.Member == m {
-		return group.Effects{group.PassDown{Event: group.PromiseWithdrawn{To: m}}}
+// withdrawal is the effect on the layers below when those requests to join are dropped whose members were promised a
+// digest.
+func (s State) withdrawal(isOf func(m string) bool) group.Effects {
+	var effects group.Effects
+	for _, m := range group.Select(s.promisees(), isOf) {
+		effects = append(effects, group.PassDown{Event: group.PromiseWithdrawn{To: m}})
 	}
-	return nil
+	return effects
 }
+
+func is(m string) func(string) bool { return func(x string) bool { return x == m } }
+func all(string) bool               { return true }
 
 func (s State) struck(m string) State {
 	s.Asking, s.Awaiting, s.Owed = s.Asking.Without(m), s.Awaiting.Without(m), s.Owed.Without(m)
@@ -93,7 +110,7 @@ func (s State) Enter(d Decision) State {
 	})
 	s.Decision, s.Suspected, s.Phase = d, s.Suspected.And(d.Set()), "following"
 	s.Asking, s.Newest, s.Awaiting, s.Owed = nil, group.NoDecision, nil, nil
-	s.Group, s.Admitting, s.LeaveAsked, s.Joining = "free", noRequest, "", false
+	s.Group, s.Admitting, s.LeaveAsked, s.Joining = "free", 0, "", false
 	return s
 }
 
@@ -120,7 +137,7 @@ func send(to string, message any) group.Effects {
 
 // IsDone says that its last view is everywhere.
 func (s State) IsDone() bool {
-	return s.Phase == "leading" && len(s.Awaiting) == 0 && s.Admitting.isNone()
+	return s.Phase == "leading" && len(s.Awaiting) == 0 && s.Admitting == 0
 }
 
 func (s State) hasToDecide() bool { return len(s.Queue) > 0 || len(s.Suspected) > 0 }
@@ -128,7 +145,8 @@ func (s State) hasToDecide() bool { return len(s.Queue) > 0 || len(s.Suspected) 
 // Proceed does one thing after the other; the state that each leaves is the next one's.
 func Proceed(s State, effects group.Effects) Result {
 	do := func(more ...group.Effect) { effects = append(group.Join(effects), more...) }
-	if s.Leaving && s.Acts() && s.Phase != "leading" { // it would have to take over, and goes instead
+	// It asked a senior, would have to take over, and goes instead.
+	if s.Leaving && s.Acts() && s.Phase != "leading" && s.Decision.Members[0] != s.Member {
 		s.Gone = true
 		do(group.PassUp{Event: Left{}})
 	}
@@ -142,7 +160,7 @@ func Proceed(s State, effects group.Effects) Result {
 		s, sent = s.sendAgain()
 		do(sent...)
 	}
-	if len(s.Awaiting) == 0 && len(s.Owed) > 0 && s.Admitting.isNone() { // joiners are answered
+	if len(s.Awaiting) == 0 && len(s.Owed) > 0 && s.Admitting == 0 { // joiners are answered
 		do(group.SendAll(s.Decision.Members, s.Owed, JoinRsp{Decision: s.Decision})...)
 		s.Owed, s.Awaiting = nil, s.Owed
 	}
@@ -188,7 +206,7 @@ func (s State) sendAgain() (State, group.Effects) {
 }
 
 // Step is total over Event.
-func Step(_ group.NothingToConfigure, s State, event Event) Result {
+func Step(c Config, s State, event Event) Result {
 	if IsMalformed(s.Member, event) {
 		return group.RemoteError(s)
 	}
@@ -218,7 +236,7 @@ func Step(_ group.NothingToConfigure, s State, event Event) Result {
 	case ViewAckReceived:
 		return viewAckReceived(s, e)
 	case group.GroupStopped:
-		return groupStopped(s, e)
+		return groupStopped(c, s, e)
 	case group.DigestGiven:
 		return digestGiven(s, e)
 	}
@@ -249,8 +267,8 @@ func IsMalformed(member string, event Event) bool {
 }
 
 func isFirstView(member, x string, d Decision) bool {
-	return d.IsSound() && d.Joiners.Has(member) && d.Set().Has(x) && !before(d, x).Has(member) &&
-		group.AreIn(d.Set().Minus(d.Joiners), d.Digest)
+	return d.IsSound() && d.Joiners.Has(member) && d.Set().Has(x) &&
+		(!before(d, x).Has(member) || d.Joiners.Has(x)) && group.AreIn(d.Set().Minus(d.Joiners), d.Digest)
 }
 
 // Requests
@@ -304,10 +322,10 @@ func joinReqReceived(s State, e JoinReqReceived) Result {
 		}
 		return group.Ignored(s)
 	}
-	withdrawal, t := s.withdrawal(m), s.withoutJoin(m)
+	withdrawal, t := s.withdrawal(is(m)), s.withoutJoin(m)
 	if s.isMember(m) && !s.isQueued("leave", m) {
 		t = t.struck(m)
-		t.Queue = append([]Request{{"leave", m, s.Decision.Lives[m]}}, t.Queue...)
+		t.Queue = group.Join(t.granting(), []Request{{"leave", m, s.Decision.Lives[m]}}, t.waiting())
 	}
 	return Proceed(t.queued(Request{"join", m, life}), withdrawal)
 }
@@ -342,7 +360,7 @@ func leaveRspReceived(s State, e LeaveRspReceived) Result {
 func suspected(s State, e group.Suspected) Result {
 	x := e.Suspect
 	news := s.isMember(x) && !s.Suspected.Has(x)
-	noted := news || s.Admitting.Member == x || s.isQueued("join", x) ||
+	noted := news || s.isQueued("join", x) ||
 		s.Asking.Has(x) || s.Awaiting.Has(x) || s.Owed.Has(x)
 	switch {
 	case x == s.Member:
@@ -356,7 +374,19 @@ func suspected(s State, e group.Suspected) Result {
 		t.Suspected = s.Suspected.With(x)
 		said = saySuspected(s.Decision.Members, Set{x})
 	}
-	return Proceed(t, append(said, s.withdrawal(x)...))
+	return Proceed(t, group.Join(said, s.withdrawal(is(x)), s.handed(t)))
+}
+
+// handed: a joiner on which this member relies from now on may lack the view, and no other would send it.
+func (s State) handed(t State) group.Effects {
+	if !s.InView() {
+		return nil
+	}
+	next := t.Unsuspected()[0]
+	if next == s.Member || next == s.Unsuspected()[0] || !s.Decision.Joiners.Has(next) {
+		return nil
+	}
+	return send(next, JoinRsp{Decision: s.Decision})
 }
 
 // isLate: a query of a former incarnation, about a view that is over.
@@ -379,12 +409,12 @@ func queryReceived(s State, e QueryReceived) Result {
 		return group.Handled(s, answer)
 	}
 	refused := seniors.And(before(s.Decision, x))
-	effects := group.Join(s.withdrawal(s.Admitting.Member),
+	effects := group.Join(s.withdrawal(all),
 		saySuspected(s.Decision.Members, refused.Minus(s.Suspected)), answer)
 	s.Suspected, s.Phase = s.Suspected.Or(refused), "following"
 	s.Asking, s.Newest, s.Awaiting, s.Owed = nil, group.NoDecision, nil, nil
-	s.Group, s.Admitting = "free", noRequest
-	return group.Handled(s, effects)
+	s.Group, s.Admitting = "free", 0
+	return Proceed(s, effects)
 }
 
 func answerReceived(s State, e AnswerReceived) Result {
@@ -439,7 +469,7 @@ func newViewReceived(s State, e NewViewReceived) Result {
 		return s.elsewhere(e.Sender, d)
 	}
 	since := s.suspectedSince(d, e.Sender)
-	effects := group.Join(s.withdrawal(s.Admitting.Member), installed(d), saySuspected(d.Members, since),
+	effects := group.Join(s.withdrawal(all), installed(d), saySuspected(d.Members, since),
 		send(e.Sender, ViewAck{ViewId: d.Id}))
 	s.Suspected = s.Suspected.Or(since)
 	return Proceed(s.Enter(d), effects)
@@ -457,7 +487,7 @@ func joinRspReceived(s State, e JoinRspReceived) Result {
 	case !s.Joining || d.Lives[s.Member] != s.Life:
 		return group.Ignored(s)
 	}
-	s.Suspected = before(d, e.Sender)
+	s.Suspected = before(d, e.Sender).And(before(d, s.Member))
 	effects := group.Join(group.Effects{group.PassDown{Event: group.DigestSet{Digest: d.Digest}}}, installed(d),
 		saySuspected(d.Members, s.Suspected), send(e.Sender, ViewAck{ViewId: d.Id}))
 	return Proceed(s.Enter(d), effects)
@@ -473,79 +503,98 @@ func viewAckReceived(s State, e ViewAckReceived) Result {
 
 // Views are decided
 
-// decide: one request is granted, or none, and all that are suspected are out.
-func decide(s State, r Request, digest Vector) Result {
-	staying := group.Select(s.Decision.Members, func(m string) bool { return !s.Suspected.Has(m) && m != r.Member })
-	members, lives := staying, s.Decision.Lives
-	var joiners Set
-	if r.Kind == "join" {
-		members, joiners = group.Appended(staying, r.Member), Set{r.Member}
-		lives = group.Noted(lives, r.Member, r.Life)
+// decide: the requests that are admitted are granted, and all that are suspected are out.
+func decide(s State, digest Vector) Result {
+	joiners := s.promisees()
+	lives := s.Decision.Lives
+	var granted Set
+	var released group.Effects
+	for _, r := range s.granting() {
+		granted = granted.With(r.Member)
+		switch {
+		case r.isJoin():
+			lives = group.Noted(lives, r.Member, r.Life)
+		case r.Member != s.Member:
+			released = append(released, send(r.Member, LeaveRsp{Life: r.Life})...)
+		}
 	}
+	staying := group.Select(s.Unsuspected(), func(m string) bool { return !granted.Has(m) })
+	members := group.Join(staying, joiners)
+	done := s
+	done.Queue, done.Admitting = s.waiting(), 0
 	if group.Same(members, s.Decision.Members) {
-		return Proceed(s, nil)
+		return Proceed(done, nil)
 	}
 	d := Decision{
 		Id:      group.ViewId{Counter: s.Decision.Id.Counter + 1, Creator: s.Member},
 		Members: members,
 		Follows: s.Decision.Id,
 		Lives:   group.LatestLives(lives, group.SetOf(members...)),
-		Joiners: joiners,
-		Digest:  digest,
+		Joiners: group.SetOf(joiners...),
+	}
+	if len(joiners) > 0 {
+		d.Digest = digest
 	}
 	olds := group.SetOf(staying...).Without(s.Member)
 	views := group.SendAll(members, olds, NewView{Decision: d})
 	if !group.SetOf(staying...).Has(s.Member) { // it leaves: the next in line takes over
-		s.Gone, s.Queue = true, nil
-		return group.Handled(s, append(views, group.PassUp{Event: Left{}}))
-	}
-	effects := group.Join(installed(d), views)
-	if r.Kind == "leave" {
-		effects = append(effects, send(r.Member, LeaveRsp{Life: r.Life})...)
+		done.Gone, done.Queue = true, nil
+		return group.Handled(done, group.Join(views, released, group.Effects{group.PassUp{Event: Left{}}}))
 	}
 	t := s.Enter(d)
-	t.Phase, t.Group, t.Queue, t.Awaiting, t.Owed = "leading", s.Group, s.Queue, olds, joiners
-	return Proceed(t, effects)
+	t.Phase, t.Group, t.Queue, t.Awaiting, t.Owed = "leading", s.Group, done.Queue, olds, d.Joiners
+	return Proceed(t, group.Join(installed(d), views, released))
 }
 
-func groupStopped(s State, e group.GroupStopped) Result {
+// isGranted: a view has granted it already, to join by another coordinator, or to leave as it was suspected.
+func (s State) isGranted(r Request) bool {
+	if r.isJoin() {
+		return s.isOver(r.Member, r.Life)
+	}
+	return !s.isMember(r.Member) || r.Life != s.Decision.Lives[r.Member]
+}
+
+// bundle: how many requests, from the head of the queue, the next view grants.
+func (s State) bundle(most int64) int64 {
+	joins, leaves := false, false
+	for i, r := range s.Queue {
+		joins, leaves = joins || r.isJoin(), leaves || r == s.ownLeave()
+		if int64(i) == most || joins && leaves || r.isJoin() && s.isMember(r.Member) {
+			return int64(i)
+		}
+	}
+	return int64(len(s.Queue))
+}
+
+func groupStopped(c Config, s State, e group.GroupStopped) Result {
 	if s.Group != "stopping" || e.Asker != Self {
 		if e.Asker != Self {
 			return group.Handled(s, group.Effects{group.PassDown{Event: e}})
 		}
 		return group.Ignored(s)
 	}
-	s.Group = "stopped"
-	if len(s.Queue) == 0 {
-		return decide(s, noRequest, nil)
+	s.Queue = group.Select(s.Queue, func(r Request) bool { return !s.isGranted(r) })
+	s.Group, s.Admitting = "stopped", s.bundle(c.MaxBundle)
+	joiners := s.promisees()
+	if len(joiners) == 0 {
+		return decide(s, nil)
 	}
-	head, taken := s.Queue[0], s
-	taken.Queue = s.Queue[1:]
-	switch {
-	case head.Kind == "join" && s.isOver(head.Member, head.Life): // another coordinator has granted it
-		return Proceed(taken, nil)
-	case head.Kind == "join" && s.isMember(head.Member):
-		return decide(s, noRequest, nil)
-	case head.Kind == "join":
-		taken.Admitting, taken.Asked = head, s.Asked+1
-		return group.Handled(taken, group.Effects{
-			group.PassDown{Event: group.DigestPromised{To: head.Member}},
-			group.PassDown{Event: group.GetDigest{Asker: Self, Request: taken.Asked}},
-		})
+	s.Asked++
+	var effects group.Effects
+	for _, m := range joiners {
+		effects = append(effects, group.PassDown{Event: group.DigestPromised{To: m}})
 	}
-	return decide(taken, head, nil)
+	return group.Handled(s, append(effects, group.PassDown{Event: group.GetDigest{Asker: Self, Request: s.Asked}}))
 }
 
 func digestGiven(s State, e group.DigestGiven) Result {
 	switch {
 	case e.Asker != Self:
 		return group.Handled(s, group.Effects{group.PassUp{Event: e}})
-	case s.Admitting.isNone() || e.Request != s.Asked:
+	case s.Admitting == 0 || e.Request != s.Asked:
 		return group.Ignored(s)
 	case !group.Is(e.Digest, s.members()):
 		return group.LocalError(s)
 	}
-	request := s.Admitting
-	s.Admitting = noRequest
-	return decide(s, request, group.Map(group.Keys(e.Digest).Minus(s.Suspected), func(m string) int64 { return e.Digest[m] }))
+	return decide(s, group.Map(group.Keys(e.Digest).Minus(s.Suspected), func(m string) int64 { return e.Digest[m] }))
 }

@@ -29,7 +29,7 @@ type State struct {
 	Awaiting, Owed Set
 	Queue          []Request
 	Group          string
-	Admitting      Request
+	Admitting      int64
 	Asked          int64
 	Leaving        bool
 	LeaveAsked     string
@@ -42,9 +42,12 @@ type Request struct {
 	Life         int64
 }
 
-var noRequest = Request{Kind: "none"}
+func (r Request) isJoin() bool { return r.Kind == "join" }
 
-func (r Request) isNone() bool { return r.Kind == "none" }
+// Config: how many requests one view grants at most.
+type Config struct {
+	MaxBundle int64 `wire:"MaxBundle"`
+}
 
 type (
 	JoinReq struct {

@@ -13,11 +13,25 @@ type (
 	Set      = group.Set[string]
 	Decision = group.Decision
 	Result   = group.Result[State]
-	Config   = merge.Config
 )
 
 // The caller that asks for a digest.
 const self = "MERGE"
+
+// Config has times in ms, and how many requests one view grants at most.
+type Config struct {
+	MaxBundle     int64 `wire:"MaxBundle"`
+	MinInterval   int64 `wire:"MinInterval"`
+	MaxInterval   int64 `wire:"MaxInterval"`
+	LeaderTimeout int64 `wire:"LeaderTimeout"`
+	MemberTimeout int64 `wire:"MemberTimeout"`
+}
+
+func (c Config) gms() gms.Config { return gms.Config{MaxBundle: c.MaxBundle} }
+func (c Config) merge() merge.Config {
+	return merge.Config{MinInterval: c.MinInterval, MaxInterval: c.MaxInterval, LeaderTimeout: c.LeaderTimeout,
+		MemberTimeout: c.MemberTimeout}
+}
 
 // State of a member. Start says what each field is at first, MergeGms.tla what it means.
 type State struct {
@@ -173,7 +187,7 @@ func (t *step) afterGms(r gms.Result) {
 	if t.own().Equal(t.Merge.Decision) {
 		return
 	}
-	told := merge.Step(t.config, t.Merge, merge.DecisionInstalled{Decision: t.own()})
+	told := merge.Step(t.config.merge(), t.Merge, merge.DecisionInstalled{Decision: t.own()})
 	if request, ok := t.request(); ok && t.isOfTheDead(request.Sender, request.Message.Decision) {
 		t.Wish = nil
 	}
@@ -189,7 +203,7 @@ func (t *step) afterGms(r gms.Result) {
 }
 
 func (t *step) gms(event gms.Event) {
-	t.afterGms(gms.Step(group.NothingToConfigure{}, t.Gms, event))
+	t.afterGms(gms.Step(t.config.gms(), t.Gms, event))
 }
 
 // Merging steps
@@ -351,7 +365,7 @@ func (t *step) ending() Result {
 }
 
 func fromG(c Config, s State, event gms.Event) Result {
-	r := gms.Step(group.NothingToConfigure{}, s.Gms, event)
+	r := gms.Step(c.gms(), s.Gms, event)
 	if r.Outcome != group.HANDLED {
 		return Result{Outcome: r.Outcome, State: s}
 	}
@@ -361,7 +375,7 @@ func fromG(c Config, s State, event gms.Event) Result {
 }
 
 func fromM(c Config, s State, event merge.Event) Result {
-	r := merge.Step(c, s.Merge, event)
+	r := merge.Step(c.merge(), s.Merge, event)
 	if r.Outcome != group.HANDLED {
 		return Result{Outcome: r.Outcome, State: s}
 	}
@@ -449,7 +463,7 @@ func digestGiven(c Config, s State, e group.DigestGiven) Result {
 	case MergeReqReceived:
 		event = merge.MergeReqReceived{Sender: w.Sender, Message: w.Message, Digest: e.Digest}
 	}
-	r := merge.Step(c, s.Merge, event)
+	r := merge.Step(c.merge(), s.Merge, event)
 	if r.Outcome != group.HANDLED {
 		return group.LocalError(s)
 	}
@@ -481,8 +495,8 @@ func (s State) unknown() map[string]int64 {
 func (s State) begins(r merge.Result) bool { return r.State.Merging() && !s.Merge.Merging() }
 
 func discoverTimeout(c Config, s State, e DiscoverTimeout) Result {
-	r := merge.Step(c, s.Merge, merge.DiscoverTimeout{Found: e.Found, Digest: s.unknown()})
-	again := c.DiscoverAgain()
+	r := merge.Step(c.merge(), s.Merge, merge.DiscoverTimeout{Found: e.Found, Digest: s.unknown()})
+	again := c.merge().DiscoverAgain()
 	_, waits := s.request()
 	switch {
 	case r.Outcome != group.HANDLED:
@@ -502,7 +516,7 @@ func mergeReqReceived(c Config, s State, e MergeReqReceived) Result {
 	if s.isOfTheDead(e.Sender, e.Message.Decision) {
 		return group.Ignored(s)
 	}
-	r := merge.Step(c, s.Merge, merge.MergeReqReceived{Sender: e.Sender, Message: e.Message, Digest: s.unknown()})
+	r := merge.Step(c.merge(), s.Merge, merge.MergeReqReceived{Sender: e.Sender, Message: e.Message, Digest: s.unknown()})
 	t := begun(c, s)
 	switch other, waits := s.request(); {
 	case r.Outcome != group.HANDLED:

@@ -1,0 +1,83 @@
+"""Several members that come or go at once: a view grants what waits."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Final
+
+from attrs import define, field
+
+import groupcomm_runtime
+from groupcomm_runtime import Group, NewView, Settings
+from tests.runtime.conversing import KEY, run
+
+SLOW: Final = Settings(heartbeat=0.2, patience=4.0)
+"""A member that has to be missed is missed after four seconds: the tests tell that from what takes no time."""
+
+
+@define
+class Process:
+    """A member, and the sizes of its views."""
+
+    name: str
+    folder: Path
+    sizes: list[int] = field(factory=list)
+    group: Group | None = None
+    _stack: AsyncExitStack = field(factory=AsyncExitStack)
+    _listening: "asyncio.Task[None] | None" = None
+
+    async def join(self) -> None:
+        joining = groupcomm_runtime.join("demo", name=self.name, key=KEY, folder=self.folder, settings=SLOW)
+        self.group = await self._stack.enter_async_context(joining)
+        self._listening = asyncio.create_task(self._listen(self.group))
+
+    async def leave(self) -> None:
+        await self._stack.aclose()
+
+    async def _listen(self, group: Group) -> None:
+        async for event in group:
+            if isinstance(event, NewView):
+                self.sizes.append(len(event.members))
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    while not holds():  # noqa: ASYNC110 - of events that each member has by itself
+        await asyncio.sleep(0.01)
+
+
+def test_members_that_come_at_once_and_go_at_once_share_views(tmp_path: Path) -> None:
+    """Each had a view of its own: six and six."""
+
+    async def test() -> None:
+        first, *others = (Process(f"m{number}", tmp_path) for number in range(7))
+        await first.join()
+        await asyncio.gather(*(each.join() for each in others))
+        await until(lambda: first.sizes[-1] == 7)
+        assert len(first.sizes) - 1 < 6, first.sizes
+        first.sizes.clear()
+        await asyncio.gather(*(each.leave() for each in others))
+        await until(lambda: first.sizes[-1:] == [1])
+        assert len(first.sizes) <= 2, first.sizes
+        await first.leave()
+
+    run(test())
+
+
+def test_seniors_that_leave_at_once_are_missed_by_no_member(tmp_path: Path) -> None:
+    """Each led in its turn, found that it had asked to leave, and went: the others waited for the patience of each."""
+
+    async def test() -> None:
+        members = [Process(f"m{number}", tmp_path) for number in range(6)]
+        for each in members:
+            await each.join()
+        last = members[-1]
+        await until(lambda: last.sizes[-1:] == [6])
+        leaving = asyncio.gather(*(each.leave() for each in members[:3]))
+        assert last.group is not None
+        await asyncio.wait_for(last.group.send(b"during"), SLOW.patience / 2)
+        await leaving
+        await asyncio.wait_for(until(lambda: last.sizes[-1] == 3), SLOW.patience / 2)
+        await asyncio.gather(*(each.leave() for each in members[3:]))
+
+    run(test())
