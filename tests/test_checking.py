@@ -167,6 +167,16 @@ def test_another_length_of_the_counterexample_differs(toy: Manifest, results: Re
     assert ["trace: expected 4 states, came 3"] == differences(model, results["hasty"])
 
 
+def test_another_lasso_of_the_same_claim_differs_in_nothing(toy: Manifest, results: Results) -> None:
+    """TLC shows any lasso, not the shortest. One of another claim, or none, differs."""
+    model, lossy = toy.model("lossy_live"), results["lossy_live"]
+    assert [] == differences(evolve(model, trace=8), lossy)
+    assert ["violates, which was not expected: EventuallyCommitted"] == differences(
+        evolve(model, trace=8, violated=()), lossy
+    )
+    assert ["expected violates: EventuallyCommitted, came holds"] == differences(model, evolve(lossy, outcome="holds"))
+
+
 def test_more_or_fewer_falling_claims_differ(toy: Manifest, results: Results) -> None:
     model = toy.model("forgetful")
     assert ["violates, which was not expected: RefinesDecision"] == differences(

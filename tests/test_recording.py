@@ -23,7 +23,7 @@ Results = dict[str, CheckedModel]
 def results() -> Results:
     """The result of a run for the record: `falls` is found out, not taken from the manifest."""
     toy = load(DATA, "toy")
-    models = [(toy, model) for model in select(toy) if model.name in {"pair", "hasty", "forgetful"}]
+    models = [(toy, model) for model in select(toy) if model.name in {"pair", "hasty", "forgetful", "lossy_live"}]
     return {checked.model: checked for checked in run_models(models, recording=True)}
 
 
@@ -65,6 +65,7 @@ def test_figures_are_replaced_and_no_other_file_is_written(project: Path, result
         project,
         ("distinct: 25", "distinct: 26"),
         ("trace: 3", "trace: 4"),
+        ("trace: 9", "trace: 8"),
         ("[CommittedStays, RefinesDecision]", "[CommittedStays]"),
     )
     assert [
@@ -72,6 +73,8 @@ def test_figures_are_replaced_and_no_other_file_is_written(project: Path, result
         "toy hasty: trace 4 -> 3",
         "toy forgetful: violates [CommittedStays] -> [CommittedStays, RefinesDecision]",
     ] == recorded(project, results)
+    # Another lasso of the same claim is no other figure.
+    rewrite(project, ("trace: 8", "trace: 9"))
     assert before == files(project)
 
 

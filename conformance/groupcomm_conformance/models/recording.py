@@ -78,7 +78,9 @@ def _came(manifest: Manifest, model: Model, checked: CheckedModel) -> Row:
         violated += tuple(sorted(checked.conjuncts, key=_conjunct))
         # A change of order alone is none.
         same = {*violated} == {*model.violated}
-        came = {"trace": len(checked.trace), "violates": model.violated if same else violated}
+        # Nor is another lasso (`differences`).
+        length = model.trace if model.liveness and model.trace is not None else len(checked.trace)
+        came = {"trace": length, "violates": model.violated if same else violated}
     return came | ({"digest": digest(manifest, model)} if model.tier == "deep" else {})
 
 
