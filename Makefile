@@ -15,6 +15,9 @@ WORKERS ?= $(shell getconf _NPROCESSORS_ONLN | awk '{ print ($$1 < 3) ? $$1 + 1 
 NIGHTLY := deep closed malformed strangers lives torture nightly-simulate nightly-prove broken-ports jgroups
 SEED ?= $(shell expr $$(date +%s) / 86400 '*' 1000000)
 
+# Where it is set, each process of the checks and tests would compile all that it imports, and each worker all tests.
+export PYTHONDONTWRITEBYTECODE :=
+
 BIN := .venv/bin
 STAMP := .venv/.installed
 SPARK := .venv/.installed-pipeline

@@ -1,7 +1,7 @@
 """Properties of every protocol, whichever it is: `tests/<protocol>/` has a protocol's own tests."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import count
 from typing import Any, TypeAlias
@@ -13,7 +13,6 @@ from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from groupcomm.errors import ProtocolError
-from groupcomm_conformance.models import manifest as manifests
 from groupcomm_conformance.models.manifest import Model
 from groupcomm_conformance.models.selecting import select
 from groupcomm_conformance.protocols import derive
@@ -39,9 +38,9 @@ from tests.cores import (
 every_protocol = pytest.mark.parametrize("name", NAMES)
 
 
-def models(suits: Callable[[Model], bool], tier: manifests.Tier = "full") -> pytest.MarkDecorator:
-    """The test once for each such model of each protocol."""
-    found = [(name, model) for name in NAMES for model in select(MANIFESTS[name], tier) if suits(model)]
+def of_models(models: Iterable[tuple[str, Model]]) -> pytest.MarkDecorator:
+    """The test once for each of these models, each with its protocol."""
+    found = [*models]
     return pytest.mark.parametrize(("name", "model"), found, ids=[f"{name}-{m.name}" for name, m in found])
 
 
@@ -191,14 +190,24 @@ def test_local_steps_conform_after_rows_that_could_not_happen(name: str) -> None
 # Walks
 
 
-@models(lambda model: model.walk)
+@of_models((name, model) for name in NAMES for model in select(MANIFESTS[name]) if model.walk)
 def test_the_members_follow_the_graph(name: str, model: Model) -> None:
     graph = graph_of(name, model.name)
     assert graph.actions
     run_state_machine_as_test(machine(follower(name, model), graph))
 
 
-@models(lambda model: model.conform)
+def large(name: str) -> list[Model]:
+    """The three largest models that conform.
+
+    `groupcomm conform` takes every local step of all of them. A walk shows besides that a core keeps nothing from
+    step to step but its state, whatever the model.
+    """
+    sizes = {model: model.counts.transitions for model in select(MANIFESTS[name]) if model.conform and model.counts}
+    return sorted(sizes, key=sizes.__getitem__)[-3:]
+
+
+@of_models((name, model) for name in NAMES for model in large(name))
 def test_the_members_follow_random_walks(name: str, model: Model) -> None:
     of = follower(name, model)
     for states in simulated(name, model):

@@ -50,6 +50,7 @@ not given is refused. So is a stack in which a layer multicasts messages of its 
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from types import UnionType
 from typing import Any, Final, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
@@ -145,6 +146,7 @@ class _Kind:
     below: tuple[tuple[str, type], ...]
 
     @classmethod
+    @cache  # annotations are texts: to evaluate those of a stack takes as long as some hundred steps
     def read(cls, event: type) -> "_Kind":
         hints = get_type_hints(event, include_extras=True)
         taken: dict[str, type] = {}

@@ -33,7 +33,7 @@ ROOT = find_root()
 
 async def converse(folder: Path) -> None:
     """Three join one after the other, each sends some messages, and they leave."""
-    settings = Settings(heartbeat=0.05, patience=2.0)
+    settings = Settings(heartbeat=0.2, patience=2.0)  # most lines of a log are not heartbeats
 
     async def member(name: str) -> None:
         async with groupcomm_runtime.join(
@@ -140,10 +140,11 @@ def accepted(
 ) -> list[str]:
     """The changes to logs, of `count` tried, that are accepted all the same."""
     random, found = Random(7), []  # noqa: S311 - dice
+    read = {path: [json.loads(line) for line in text.splitlines()] for path, text in logs.items()}
     while count:
         path = random.choice([*logs])
-        lines: Lines = [json.loads(line) for line in logs[path].splitlines()]
-        before = [json.loads(line) for line in logs[path].splitlines()]
+        before = read[path]
+        lines: Lines = [dict(line) for line in before]
         change(lines, random.randrange(len(lines)), random)
         if lines == before:  # two equal lines, exchanged
             continue
@@ -166,8 +167,8 @@ def accepted(
 def test_a_corrupted_log_is_rejected(
     logs: dict[Path, bytes], lives: dict[Path, Life], change: Callable[[Lines, int, Random], None]
 ) -> None:
-    """2,000 of them, on any line, the first and the last one too."""
-    assert [] == accepted(logs, lives, change, 400, forged=False)
+    """1,000 of them, on any line, the first and the last one too."""
+    assert [] == accepted(logs, lives, change, 200, forged=False)
 
 
 @pytest.mark.parametrize("change", [drop, twice, exchange])
