@@ -116,9 +116,9 @@ class Model:
 
     `claims` names the set of claims that is checked. `violates` is the claim that must be violated first,
     None where the model holds. A model that holds has `counts`. A model that violates has `ablates`,
-    `control`, `trace` (states of the shortest counterexample, of a lasso those of some) and `violated`: all claims that its state space
-    refutes, and the conjuncts of each claim that is a list, as `Claim/2`. `conform`: its local steps become
-    conformance tables. `walk`: its graph is small enough to be dumped, without VIEW, and walked. `digest`
+    `control`, `trace` (states of the shortest counterexample; of a lasso, those of some) and `violated`: all claims
+    that its state space refutes, and the conjuncts of each claim that is a list, as `Claim/2`. `conform`: its local
+    steps become conformance tables. `walk`: its graph is small enough to be dumped, without VIEW, and walked. `digest`
     identifies, for a `deep` model, the text that its record was taken from. `line`: its place in the file.
     """
 
