@@ -26,7 +26,9 @@ from groupcomm_conformance.walks.machine import steer
 ROOT = manifests.find_root(Path(__file__).parent)
 CACHE = ROOT / ".cache" / "groupcomm"
 NAMES = manifests.cores(ROOT)
-MANIFESTS = {name: manifests.load(ROOT, name) for name in NAMES}
+ALL = {name: manifests.load(ROOT, name) for name in manifests.protocols(ROOT)}
+"""The manifests of all protocols, also of those of notes alone. To read one takes as long as many a test."""
+MANIFESTS = {name: ALL[name] for name in NAMES}
 PROTOCOLS = {name: derive.load(manifest) for name, manifest in MANIFESTS.items()}
 LAYERS = tuple(name for name in NAMES if PROTOCOLS[name].is_layer)
 """Not `Stack`, whose events are those of its layers: ports are of layers."""

@@ -1,16 +1,13 @@
 """Compositions come to rest: no cycle but asking again, so that a claim of quiescent states is liveness."""
 
-from pathlib import Path
-
 import pytest
 
 from groupcomm_conformance.models.manifest import Manifest, Model
-from groupcomm_conformance.models.selecting import manifests_of
 from groupcomm_conformance.walks import graph
 from groupcomm_conformance.walks.cycles import cycles
 from groupcomm_conformance.walks.graph import Graph
+from tests.cores import ALL
 
-ROOT = Path(__file__).parent.parent
 LARGEST = 400
 """The most states of a model whose graph is looked at here."""
 
@@ -54,7 +51,7 @@ def test_cycles_apart_are_told_apart() -> None:
 def _models() -> list[tuple[Manifest, Model]]:
     return [
         (manifest, model)
-        for manifest in manifests_of(ROOT, ())
+        for manifest in ALL.values()
         for model in manifest.models
         if model.holds
         and not model.liveness

@@ -15,15 +15,15 @@ from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.documents import errata
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.manifest import find_root
-from groupcomm_conformance.models.selecting import manifests_of
 from groupcomm_field.jgroups import differential, verdicts
 from groupcomm_field.jgroups.differential import RUNS, Difference
 from groupcomm_field.jgroups.group import Group
 from groupcomm_field.jgroups.jvm import VERSIONS, Jvm, JvmError
 from groupcomm_field.jgroups.schedules import SCHEDULES, Seen
+from tests.cores import ALL
 
 ROOT = find_root(Path(__file__).parent)
-ERRATA = frozenset(erratum.id for _, _, erratum in errata.models(manifests_of(ROOT)))
+ERRATA = frozenset(erratum.id for _, _, erratum in errata.models(ALL.values()))
 FILES = (verdicts.FILE, differential.FILE)
 
 
