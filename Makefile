@@ -25,7 +25,7 @@ SOLVER := .venv/.installed-prove
 RIVALS := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed strangers lives torture \
+.PHONY: help setup check explore documents conform port-go broken-ports simulate nightly deep closed random malformed strangers lives torture \
   nightly-jobs nightly-simulate nightly-prove test test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report site prove mutants errata release pipeline bench \
   bench-runtime audit locks clean need-python need-maven need-java need-go
 
@@ -36,8 +36,11 @@ setup: $(STAMP) ## install into .venv what locks/base.txt has (once)
 
 check: need-java $(STAMP) ## check all models with TLC, then the implementation against them; with FRESH=1 take no result of an earlier run
 	@$(BIN)/groupcomm check $(if $(FRESH),--fresh,--cached) $(ARGS)
+	@$(MAKE) --no-print-directory -j2 conform explore documents
+
+# (One core is busy with it, as with `documents`; `conform` has the other.)
+explore: $(STAMP) ## search whole stacks exhaustively: what applications see
 	@$(BIN)/groupcomm explore $(if $(FRESH),,--cached)
-	@$(MAKE) --no-print-directory -j2 conform documents
 
 documents: need-java $(STAMP) ## write into build/docs what the manifests say: a requirement without a check, or a flaw without a reason, fails
 	@$(BIN)/groupcomm requirements
