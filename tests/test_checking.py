@@ -167,6 +167,19 @@ def test_another_length_of_the_counterexample_differs(toy: Manifest, results: Re
     assert ["trace: expected 4 states, came 3"] == differences(model, results["hasty"])
 
 
+def test_a_lasso_that_is_to_be_the_same_each_time_has_a_jvm_of_its_own(toy: Manifest) -> None:
+    """Names have other numbers in a JVM that has had other models. An erratum's lasso is always the same."""
+    model = toy.model("lossy_live")
+    erratum = toy.model("hasty").erratum
+    assert erratum is not None
+    drawn = evolve(model, erratum=evolve(erratum, claim="EventuallyCommitted", story=None))
+    for each, any_lasso, kept in ((model, False, False), (model, True, True), (drawn, True, False)):
+        plan = evolve(planning.plan_of(toy, each), any_lasso=any_lasso)
+        assert kept == plan.may_be_kept(plan.parts[0]), (each, any_lasso)
+    hasty = planning.plan_of(toy, toy.model("hasty"))
+    assert hasty.may_be_kept(hasty.parts[0])
+
+
 def test_another_lasso_of_the_same_claim_differs_in_nothing(toy: Manifest, results: Results) -> None:
     """TLC shows any lasso, not the shortest. One of another claim, or none, differs."""
     model, lossy = toy.model("lossy_live"), results["lossy_live"]

@@ -104,6 +104,7 @@ def check(
                 heap=heap,
                 listener=watch,
                 recording=recording,
+                any_lasso=not recording,  # their lengths are not compared (`judging.differences`)
             )
     else:
         campaign = _Campaign(root, cached=cached, workers=workers or 1, heap=heap, recording=recording)

@@ -65,7 +65,10 @@ class Part:
 
 @frozen
 class Plan:
-    """All runs of a model, the claims besides its own that they judge, and the key of their result."""
+    """All runs of a model, the claims besides its own that they judge, and the key of their result.
+
+    `any_lasso`: the lasso found need not be the same each time, but where it is an erratum's.
+    """
 
     manifest: Manifest
     model: Model
@@ -73,6 +76,7 @@ class Plan:
     parts: tuple[Part, ...]
     judged: tuple[str, ...]
     key: str
+    any_lasso: bool = False
 
     @property
     def size(self) -> Counts:
@@ -81,6 +85,11 @@ class Plan:
         if counts is None and self.model.control is not None:
             counts = self.manifest.model(self.model.control).counts
         return _UNKNOWN if counts is None else counts
+
+    def may_be_kept(self, part: Part) -> bool:
+        """Say whether a part may have a JVM that has had others: which lasso it finds depends on these."""
+        is_lasso = self.model.liveness and not self.model.holds and part.name == "search"
+        return self.size.transitions < KEPT and (not is_lasso or (self.any_lasso and self.model.erratum is None))
 
     def divisible(self, part: Part) -> bool:
         """Say whether a part may have several workers: not if its counterexample must be reproducible."""
@@ -194,10 +203,7 @@ def execute(plan: Plan, part: Part, workers: int, heap: str, progress: Callable[
             workers=workers,
             heap=heap,
             short=plan.size.transitions < SHORT,
-            # A long search that is to end early ends before compiling it would pay. Which lasso a search
-            # finds depends on the earlier runs of its JVM; whether it finds one does not.
-            kept=plan.size.transitions < (KEPT if plan.model.holds else SHORT)
-            and (plan.model.holds or not plan.model.liveness or part.name != "search"),
+            kept=plan.may_be_kept(part),
             continues=part.run.continues,
             liveness=plan.model.liveness,
             progress=progress,

@@ -72,16 +72,18 @@ def run_models(
     heap: str = "2g",
     listener: Listener | None = None,
     recording: bool = False,
+    any_lasso: bool = False,
 ) -> list[CheckedModel]:
     """Run models, small ones side by side, and give their results in the order asked for.
 
     Results come from the `cache` unless `fresh`, and go into it. `workers` is the number of threads that
     search at a time (default: one per core). With `recording` each search has one worker, as several may give
-    another depth, and all is run that a record needs. A TLCError other than `EvaluationFailed` ends all runs,
-    as does whatever is raised in the calling thread. FileError where a specification lacks the form required.
+    another depth, and all is run that a record needs. With `any_lasso` (see `Plan`) it takes less time. A
+    TLCError other than `EvaluationFailed` ends all runs, as does whatever is raised in the calling thread.
+    FileError where a specification lacks the form required.
     """
     most = workers or os.cpu_count() or 1
-    plans = [plan_of(manifest, model, recording=recording) for manifest, model in models]
+    plans = [evolve(plan_of(manifest, model, recording=recording), any_lasso=any_lasso) for manifest, model in models]
     done: dict[int, CheckedModel] = {}
     waiting: list[Job] = []
     for number, plan in enumerate(plans):
