@@ -50,13 +50,19 @@ NONE = Fn({"action": "none"})
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Runs leave nothing behind, neither where they run nor beside the specification."""
+    """Runs leave nothing behind, neither where they run nor beside the specification.
+
+    But for the JVM that is kept: one that earlier tests have had has its folder elsewhere.
+    """
+    kept = resident.take(tools.find_java(), tools.find_jar(), "2g")
+    assert kept is not None
+    resident.give_back(kept, usable=True)
     folder = tmp_path / "tmp"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    resident.end()
     yield folder
-    resident.end()
+    if [*folder.iterdir()]:  # a JVM that the test began
+        resident.end()
     assert list(folder.iterdir()) == []
 
 
