@@ -33,7 +33,27 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 
 TESTS = Path(__file__).parent
 PROTOCOLS = protocols(TESTS.parent)
-FIRST = ("report", "stable", "sequencer", "gms", "scenario", "release", "tlc", "adding", "checking", "conform")
+FIRST = (
+    "torture",
+    "transfer",
+    "report",
+    "stable",
+    "sequencer",
+    "gms",
+    "scenario",
+    "release",
+    "go_port",
+    "cycles",
+    "adapter",
+    "simulate_whole",
+    "one_order",
+    "datagrams",
+    "tlc",
+    "adding",
+    "checking",
+    "conform",
+    "spec_mutants",
+)
 """Long tests begin early, so that no worker waits for another at the end."""
 
 
@@ -54,6 +74,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if hasattr(config, "workerinput"):  # of several workers: `make test`
         order = {name: place for place, name in enumerate(FIRST)}
         items.sort(key=lambda item: min((n for name, n in order.items() if name in unit(item.nodeid)), default=99))
+        items[:] = in_turn(items)
+
+
+def in_turn(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Order units so that one in three is of the runtime, whose tests wait for sockets and timers.
+
+    They stand together otherwise, and while all workers wait at once the cores have nothing to do.
+    """
+    units: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        units.setdefault(unit(item.nodeid), []).append(item)
+    waiting = [each for name, each in units.items() if name.startswith("tests/runtime/")]
+    busy = [each for name, each in units.items() if not name.startswith("tests/runtime/")]
+    turns = [[*waiting[n : n + 1], *busy[2 * n : 2 * n + 2]] for n in range(max(len(waiting), len(busy)))]
+    return [item for turn in turns for each in turn for item in each]
 
 
 @pytest.hookimpl(optionalhook=True)
