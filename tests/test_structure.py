@@ -7,9 +7,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from groupcomm_conformance.files.keys import imports as imports_of
 from groupcomm_conformance.models.manifest import cores
+from tests import conftest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (ROOT / "impl", ROOT / "runtime", ROOT / "conformance")
@@ -144,3 +147,14 @@ def test_the_nightly_workflow_does_all_that_make_nightly_does_and_each_protocol_
     whole = {*jobs} - each
     assert {"deep", "closed", "torture", "broken-ports", "jgroups", "nightly-simulate"} <= whole <= {*TARGETS}
     assert TARGETS["nightly"].partition("##")[0].split() == ["$(NIGHTLY)", "random", "mutants"]
+
+
+def test_workers_take_all_units_and_one_in_three_waits() -> None:
+    """Where units of the runtime, whose tests wait, stand together, all workers wait at once."""
+    names = [f"tests/runtime/test_{n}.py" for n in range(4)] + [f"tests/test_{n}.py" for n in range(5)]
+    items: list[Any] = [SimpleNamespace(nodeid=f"{name}::test_{n}") for name in names for n in range(2)]
+    found = conftest.in_turn(items)
+    assert sorted(each.nodeid for each in items) == sorted(each.nodeid for each in found)
+    units = [each.nodeid.partition("::")[0] for each in found[::2]]
+    assert [n for n, name in enumerate(units) if "runtime" in name] == [0, 3, 6, 8]
+    assert units == [each.nodeid.partition("::")[0] for each in found[1::2]]
