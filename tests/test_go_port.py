@@ -14,9 +14,6 @@ from groupcomm_conformance.commands.main import main
 from tests.cores import LAYERS
 from tests.test_adapter import SMALL
 
-PORTED = tuple(name for name in LAYERS if name not in ("state_transfer", "safe"))
-"""The port has no STATE_TRANSFER and no SAFE yet."""
-
 BROKEN = {each.name: each for each in broken_ports()}
 SAMPLE = {
     "file_ping_addresses_by_length": "random",
@@ -52,7 +49,7 @@ def test_the_port_is_sound_as_code(port: Path) -> None:
     go("test", "./...")
 
 
-@pytest.mark.parametrize("name", PORTED)
+@pytest.mark.parametrize("name", LAYERS)
 def test_the_port_conforms(port: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     levels = ("--strict", "--renamed", "--random", "600")
     assert main(["conform", name, "--model", SMALL[name], "--adapter", str(port), *levels]) == 0
@@ -71,7 +68,7 @@ def test_a_broken_port_is_caught(name: str) -> None:
 
 def test_each_broken_port_is_another_text() -> None:
     assert len({each.text() for each in BROKEN.values()}) == len(BROKEN) >= 107
-    assert {each.protocol for each in BROKEN.values()} == {*PORTED}
+    assert {each.protocol for each in BROKEN.values()} == {*LAYERS}
 
 
 def test_a_text_that_is_not_there_is_refused() -> None:
