@@ -179,7 +179,10 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a table that is not there": (lambda folder: (folder / TABLE).unlink(), f"{TABLE}: "),
     "no manifest": (lambda folder: (folder / "manifest.json").unlink(), "manifest.json: "),
     "no table": (partial(listed, 3, WRITTEN), "manifest.json: "),
-    "another version": (partial(listed, 4, WRITTEN), "expected groupcomm vectors 3 of heartbeat, not groupcomm vectors 4 "),
+    "another version": (
+        partial(listed, 4, WRITTEN),
+        "expected groupcomm vectors 3 of heartbeat, not groupcomm vectors 4 ",
+    ),
     "another protocol": (partial(listed, 3, "stable"), "of heartbeat, not groupcomm vectors 3 of stable"),
 }
 

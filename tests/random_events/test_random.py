@@ -134,7 +134,13 @@ TOGETHER, LATER = (View(ViewId(counter, "A"), ("A", "B")) for counter in (2, 3))
 NO_LAYER_BELOW_DOES: dict[str, tuple[str, list[Any]]] = {
     "its own numbers fall": (
         "safe",
-        [ViewInstalled(ALONE), *[safe.SendRequested(Payload(1))] * 3, own_data(3), own_data(2), ViewInstalled(TOGETHER)],
+        [
+            ViewInstalled(ALONE),
+            *[safe.SendRequested(Payload(1))] * 3,
+            own_data(3),
+            own_data(2),
+            ViewInstalled(TOGETHER),
+        ],
     ),
     "its own TELL comes before it is sent": (
         "state_transfer",
