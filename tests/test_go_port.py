@@ -66,6 +66,12 @@ def test_a_broken_port_is_caught(name: str) -> None:
     assert caught(broken, held) == SAMPLE[name]
 
 
+@pytest.mark.parametrize("name", [name for name, each in BROKEN.items() if each.survives])
+@pytest.mark.usefixtures("port")
+def test_what_the_driver_does_not_notice_the_ports_own_tests_do(name: str, tmp_path: Path) -> None:
+    assert BROKEN[name].fails_its_tests(tmp_path)
+
+
 def test_each_broken_port_is_another_text() -> None:
     assert len({each.text() for each in BROKEN.values()}) == len(BROKEN) >= 107
     assert {each.protocol for each in BROKEN.values()} == {*LAYERS}
