@@ -23,8 +23,10 @@ SAMPLE = {
     "merge_anybody_leads": "rows",
     "merge_gms_above_first": "rows",
     "nakack_gap_at_the_end": "rows",
+    "safe_data_of_anybody": "rows",
     "sequencer_mark_in_place": "kept",
     "stable_vote_of_8_bits": "random",
+    "state_transfer_part_of_a_former_attempt": "rows",
     "unicast_doubled_for_ever": "rows",
 }
 

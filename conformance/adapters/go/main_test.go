@@ -10,6 +10,7 @@ import (
 	"groupcomm.example/port/group"
 	"groupcomm.example/port/mergegms"
 	"groupcomm.example/port/nakack"
+	"groupcomm.example/port/safe"
 	"groupcomm.example/port/sequencer"
 	"groupcomm.example/port/statetransfer"
 	"groupcomm.example/port/unicast"
@@ -137,6 +138,34 @@ func TestAllQuestionsOfWhoIsAnsweredAreForgotten(t *testing.T) {
 	r := mergegms.Step(mergegms.Config{}, s, gms.AnswerReceived{Sender: "C", Message: gms.Answer{ViewId: id(2), Decision: other}})
 	if r.Outcome != group.HANDLED || len(r.Effects) != 1 || len(r.State.Early) != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestWhatIsUndecidedIsNotSafe(t *testing.T) {
+	id := func(counter int64, creator string) group.ViewId {
+		return group.ViewId{Counter: counter, Creator: creator}
+	}
+	both := []string{"A", "B"}
+	view := group.View{Id: id(2, "A"), Members: both}
+	waits := safe.State{Member: "A", View: view, Sent: 1, Had: map[string]int64{"A": 1}, Before: 1, Among: both}
+	asks := waits
+	asks.Asks = true
+	next := group.ViewInstalled{View: group.View{Id: id(3, "A"), Members: []string{"A"}}}
+	formed := safe.State{Member: "A", View: view, Formed: id(3, "B"), Sent: 1, Had: map[string]int64{"A": 1}, Among: both}
+	ack := safe.AckReceived{Sender: "B", Message: safe.Ack{ViewId: view.Id, Number: 1}}
+	for name, each := range map[string]struct {
+		state safe.State
+		event safe.Event
+		up    group.Effects
+	}{
+		"a view that is not formed":       {waits, ack, nil},
+		"a merge that the next view ends": {asks, next, group.Effects{group.PassUp{Event: safe.UnknownUpTo{Number: 1}}}},
+		"another view is formed":          {formed, next, nil},
+	} {
+		r := safe.Step(safe.Config{Majority: true}, each.state, each.event)
+		if got, want := string(wire.Append(nil, r.Effects)), string(wire.Append(nil, each.up)); r.Outcome != group.HANDLED || got != want {
+			t.Errorf("%s: %s %s, not %s", name, r.Outcome, got, want)
+		}
 	}
 }
 
