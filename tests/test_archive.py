@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import zstandard
 
+from groupcomm_conformance.commands.exits import ExitCode
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.files.errors import PathError
 from groupcomm_conformance.models.manifest import cores, load
@@ -117,7 +118,7 @@ def test_an_event_has_its_types_its_condition_and_its_ways(files: Made) -> None:
     assert "StabilityTimeout(s, e) ==\n    IF ~s.pending THEN Ignored(s)\n    ELSE Handled(" in transitions
 
 
-def test_a_row_is_printed_as_the_table_has_it(files: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_row_is_printed_as_the_table_has_it(files: Made, tmp_path: Path) -> None:
     of, told = table("stable", MODEL), model_of(files)
     assert [row(told, number)["expected"]["outcome"] for number in (1, 206, len(of))] == [
         of.outcome(number) for number in (1, 206, len(of))
@@ -129,16 +130,57 @@ def test_a_row_is_printed_as_the_table_has_it(files: Made, tmp_path: Path, capsy
     )
     printed = {line.partition(": ")[0]: json.loads(line.partition(": ")[2]) for line in ran.stdout.splitlines()}
     assert printed == row(told, 206)
-    (tmp_path / "walks.json").write_text("{}")
-    for arguments, text in (
+
+
+NO_ROW: dict[str, tuple[str, str, str]] = {
+    "no row": ("", "x", "usage: python3 row.py"),
+    "a row of more digits than Python reads": ("", "1" * 5000, "usage: python3 row.py"),
+    "row 0": ("", "0", "a row from 1 to 600, not 0"),
+    "a row behind the last": ("", "601", "a row from 1 to 600, not 601"),
+    "walks alone": ('{"states": []}', "1", "this model has walks alone"),
+    "another file": ('{"rows": {"join_small": [1]}}', "1", "expected the file of a model: usage"),
+    "a list": ("[]", "1", "expected the file of a model: usage"),
+    "half a file": ('{"states": [', "1", "cut off or altered (Expecting value"),
+    "not ASCII": ('{"states": "\u00e9"}', "1", "cut off or altered ('ascii' codec"),
+    "a state that is not there": ('{"states": [], "rows": [[0]]}', "1", "cut off or altered (list index"),
+    "a result that is not there": (
+        '{"config": {}, "states": [{}], "events": [{}], "results": [], "rows": [[3]]}',
+        "1",
+        "cut",
+    ),
+    "NaN": ('{"states": [], "rows": NaN}', "1", "cut off or altered ("),
+    "a number as text": (
+        '{"config": {}, "states": [{}], "events": [{}], "rows": [["0"]]}',
+        "1",
+        "cut off or altered (",
+    ),
+    "nesting of a million": ("[" * 1_000_000, "1", "cut off or altered ("),
+}
+
+
+@pytest.mark.parametrize("what", NO_ROW)
+def test_no_row_is_one_line_that_names_file_and_remedy(
+    what: str, files: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, number, said = NO_ROW[what]
+    file = tmp_path / "model.json"
+    file.write_text(text, encoding="utf-8") if text else file.write_bytes(files[f"{MODEL}.json"])
+    assert print_row([str(file), number]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert said in told.err
+    assert said.startswith("usage") or told.err.startswith(f"{file}: ")
+    assert "cut off" not in told.err or told.err.endswith("): unpack the archive again\n")
+
+
+def test_a_row_of_no_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, said in (
         ([], "usage: python3 row.py"),
-        ([str(tmp_path / "model.json"), "x"], "usage: python3 row.py"),
-        ([str(tmp_path / "none.json"), "1"], "No such file"),
-        ([str(tmp_path / "model.json"), "0"], "a row from 1 to 600, not 0"),
-        ([str(tmp_path / "walks.json"), "1"], "this model has walks alone"),
+        ([str(tmp_path / "none.json"), "1"], "none.json: No such file or directory: name the file of a model"),
+        ([str(tmp_path), "1"], "Is a directory: name the file of a model"),
     ):
         assert print_row(arguments) == 2
-        assert text in capsys.readouterr().err
+        assert said in capsys.readouterr().err
 
 
 @pytest.fixture(scope="session")
@@ -416,6 +458,20 @@ WRONG: dict[Callable[[Made], object], str] = {
 def test_an_archive_that_is_not_as_its_lists_have_it_is_refused(root: Path, change: Callable[[Made], object]) -> None:
     with pytest.raises(VectorError, match=WRONG[change]):
         read_archive(rewritten(root, change))
+
+
+def test_since_a_cut_archive_is_one_line_that_names_file_and_remedy(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut = tmp_path / "last.tar.zst"
+    cut.write_bytes(packed(root).read_bytes()[:1000])
+    assert main(["vectors", "--all", "--out", str(tmp_path / "out"), "--since", str(cut)]) == ExitCode.BAD_INPUT
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert f"{cut}:1: expected" in told
+    assert "cut off or altered" in told
+    assert "download the archive again" in told
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +150,65 @@ def test_a_skeleton_fails_at_first_and_a_right_port_in_it_passes(
     levels = ("--strict", "--renamed", "--random", "300")
     command = shlex.join(adapter_of(language, WRITTEN))
     assert main(["conform", WRITTEN, "--model", SMALL[WRITTEN], "--adapter", command, *levels]) == 0
+
+
+TABLE = "misuse.json"
+
+
+def without_its_end(folder: Path) -> None:
+    text = (folder / TABLE).read_text()
+    (folder / TABLE).write_text(text[: len(text) // 2])
+
+
+def without(part: str, folder: Path) -> None:
+    """Without the last row of a state, or the last result."""
+    told = json.loads((folder / TABLE).read_text())
+    told[part].pop()
+    (folder / TABLE).write_text(json.dumps(told))
+
+
+def listed(version: int, protocol: str, folder: Path) -> None:
+    told = {"format": f"groupcomm vectors {version}", "protocol": protocol, "models": []}
+    (folder / "manifest.json").write_text(json.dumps(told))
+
+
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a table that is cut off": (without_its_end, f"{TABLE}: "),
+    "a table with a state less": (partial(without, "rows"), "rows, as the manifest has it, not "),
+    "a table with a result less": (partial(without, "results"), f"{TABLE}: "),
+    "a table that is not there": (lambda folder: (folder / TABLE).unlink(), f"{TABLE}: "),
+    "no manifest": (lambda folder: (folder / "manifest.json").unlink(), "manifest.json: "),
+    "no table": (partial(listed, 3, WRITTEN), "manifest.json: "),
+    "another version": (
+        partial(listed, 4, WRITTEN),
+        "expected groupcomm vectors 3 of heartbeat, not groupcomm vectors 4 ",
+    ),
+    "another protocol": (partial(listed, 3, "stable"), "of heartbeat, not groupcomm vectors 3 of stable"),
+}
+
+
+@pytest.mark.parametrize("language", EACH, indirect=True)
+def test_a_part_of_the_vectors_is_not_taken_for_the_whole(
+    language: str, vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A right port fails, and the text names the file and the remedy."""
+    of = OF[language]
+    folder = tmp_path / "port"
+    assert main(["port", "new", WRITTEN, str(folder), "--language", language]) == 0
+    shutil.copyfile(PORTS / f"{WRITTEN}{Path(of.own).suffix}", folder / of.own)
+    built(language, folder)
+    monkeypatch.setenv("VECTORS", str(vectors))
+    assert ran(of.test, folder).returncode == 0
+    for name, (damage, said) in BROKEN.items():
+        damaged = tmp_path / name.replace(" ", "_")
+        shutil.copytree(vectors, damaged)
+        damage(damaged)
+        monkeypatch.setenv("VECTORS", str(damaged))
+        done = ran(of.test, folder)
+        told = done.stdout + done.stderr
+        assert done.returncode != 0, name
+        assert said in told
+        assert ("have VECTORS name such a folder" if "another" in name else "unpack the archive again") in told, told
 
 
 @pytest.mark.parametrize("protocol", ["merge_gms", "nakack"])

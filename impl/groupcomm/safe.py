@@ -273,7 +273,7 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
     if merged:
         others = (each for each in view.members if each != state.member)
         says = tuple(Send(each, Ack(view.id, state.had.get(each, 0))) for each in others)
-    if own == told:
+    if own <= told:
         return _settled(entered), (*effects, *says)
     if merged and among <= now:
         return _report(evolve(entered, asks=True), (*effects, *says))

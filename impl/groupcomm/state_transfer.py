@@ -803,11 +803,18 @@ def _tell_received(state: State, event: TellReceived) -> Transition:
     tells: tuple[Effect, ...] = ()
     if state.settled:
         name = (state.view.id,) if state.has else ()
-        after = evolve(_idle(state), settled=False, name=name, telling=True, told=_NONE_TOLD)
+        tells_soon = not state.telling
+        after = evolve(
+            _idle(state),
+            settled=False,
+            name=name,
+            telling=True,
+            owes=tells_soon,
+            soon=state.soon or tells_soon,
+            told=_NONE_TOLD,
+        )
         room = _makes_room(state)
-        if not state.telling:
-            after = evolve(after, owes=True, soon=True)
-            tells = _sets_soon(state)
+        tells = _sets_soon(state) if tells_soon else ()
     elif sender in state.told:
         return state, ()
     told = after.told.put(sender, message.standing)
@@ -869,6 +876,8 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         if state.marked and state.provider in now:  # perhaps its state is kept
             return entered, (*freed, _tell(entered))
         return _idle(entered), (*freed, *_makes_room(state), _tell(entered))
-    if entered.has or state.provider in now:
+    if entered.has:
+        return _idle(entered), freed
+    if state.provider in now:
         return entered, freed
     return _ask(config, entered, freed)

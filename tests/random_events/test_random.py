@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from groupcomm import flush, nakack
+from groupcomm import flush, nakack, safe, state_transfer
 from groupcomm.effects import PassDown
-from groupcomm.events import HoldBack, Payload
+from groupcomm.events import HoldBack, MergeViewInstalled, Payload, ViewInstalled
+from groupcomm.view import View, ViewId
 from groupcomm_conformance.protocols.codec import exact
 from groupcomm_conformance.random_events.against_step import Beside, compare, lines_of
 from groupcomm_conformance.random_events.drawn import CORES, LENGTH, kinds, walk
@@ -117,6 +118,56 @@ def test_what_tlc_cannot_read_is_said_and_no_difference() -> None:
     of = beside("nakack")
     with pytest.raises(EvaluationFailed, match="can't handle a number this big"):
         [*of.differences([of.walked("A", [nakack.SendRequested(Payload(3_000_000_001))])])]
+
+
+def tell(sender: str, counter: int, *name: ViewId, declared: bool = False) -> state_transfer.TellReceived:
+    standing = state_transfer.Standing(0, name, declared=declared)
+    return state_transfer.TellReceived(sender, state_transfer.Tell(ViewId(counter, "A"), standing))
+
+
+def own_data(number: int) -> safe.DataReceived:
+    return safe.DataReceived("A", safe.Data(number, Payload(1)))
+
+
+ALONE, BOTH = (View(ViewId(1, "A"), members) for members in (("A",), ("A", "B")))
+TOGETHER, LATER = (View(ViewId(counter, "A"), ("A", "B")) for counter in (2, 3))
+NO_LAYER_BELOW_DOES: dict[str, tuple[str, list[Any]]] = {
+    "its own numbers fall": (
+        "safe",
+        [
+            ViewInstalled(ALONE),
+            *[safe.SendRequested(Payload(1))] * 3,
+            own_data(3),
+            own_data(2),
+            ViewInstalled(TOGETHER),
+        ],
+    ),
+    "its own TELL comes before it is sent": (
+        "state_transfer",
+        [ViewInstalled(BOTH), tell("B", 1), tell("A", 1), state_transfer.DeclareRequested(), tell("B", 1)],
+    ),
+    "its own TELL has a state that it lacks": (
+        "state_transfer",
+        [
+            ViewInstalled(BOTH),
+            state_transfer.AskReceived("A", state_transfer.Ask("B", 1)),
+            MergeViewInstalled(TOGETHER, frozenset()),
+            tell("A", 2, ViewId(1, "A")),
+            tell("B", 2),
+            ViewInstalled(LATER),
+        ],
+    ),
+}
+"""The core once differed from `Step` here, and no row of a model has such a state. The port in Go showed it."""
+
+
+@pytest.mark.parametrize("what", NO_LAYER_BELOW_DOES)
+def test_core_and_specification_agree_beyond_what_layers_below_do(what: str) -> None:
+    name, events = NO_LAYER_BELOW_DOES[what]
+    of = beside(name)
+    one = of.walked("A", events)
+    assert [step.outcome for step in one.steps] == ["handled"] * len(events)
+    assert [*of.differences([one])] == []
 
 
 def test_an_event_for_which_the_specification_has_no_answer_is_a_difference() -> None:

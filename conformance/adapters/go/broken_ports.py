@@ -4,8 +4,9 @@
 
 A broken port is caught by the first of several checks. They are the rows of the models, its start, and events
 beyond the bounds (--random). Then, model by model, the rows again on kept states (--strict) and with other
-names and numbers (--renamed). Exits with 1 if a port is caught by none and broken.yaml does not say why, or
-is caught though it says why not, or is no program.
+names and numbers (--renamed); at last the port's own tests. A line says by what each is caught, and a table how
+many. Exits with 1 if a port is caught by none, or by its own tests alone and broken.yaml does not say why, or by
+another check though it says why not, or is no program.
 """
 
 import json
@@ -39,13 +40,15 @@ from groupcomm_conformance.steps.table import StepTable, Tables
 
 HERE: Final = Path(__file__).parent
 LEVELS: Final = ("rows", "start", "random", "kept", "renamed")
+OWN: Final = "go test"
+NOTHING: Final = "nothing"
 WALKS: Final = 100
 """Random walks of 60 events, as --random 6000 takes."""
 
 
 @frozen
 class Broken:
-    """A broken version: `old`, the first behind `after`, is `new`. `survives`: why no check notices."""
+    """A broken version: `old`, the first behind `after`, is `new`. `survives`: why the driver does not notice."""
 
     name: str
     protocol: str
@@ -67,11 +70,23 @@ class Broken:
 
     def build(self, folder: Path) -> Path:
         """Compile it into a folder; RuntimeError, with what the compiler says, where it cannot be."""
-        broken, program, overlay = folder / "broken.go", folder / "port", folder / "overlay.json"
+        program = folder / "port"
+        go("build", "-ldflags=-s -w", *self._overlay(folder), "-o", str(program), ".")
+        return program
+
+    def fails_its_tests(self, folder: Path) -> bool:
+        """Run the port's own tests on it."""
+        try:
+            go("test", "-vet=off", *self._overlay(folder), ".")
+        except RuntimeError:
+            return True
+        return False
+
+    def _overlay(self, folder: Path) -> tuple[str, str]:
+        broken, overlay = folder / "broken.go", folder / "overlay.json"
         broken.write_text(self.text())
         overlay.write_text(json.dumps({"Replace": {str(HERE / self.file): str(broken)}}))
-        go("build", "-ldflags=-s -w", "-overlay", str(overlay), "-o", str(program), ".")
-        return program
+        return "-overlay", str(overlay)
 
 
 def go(*command: str) -> str:
@@ -168,8 +183,9 @@ class Held:
 
 def caught(port: Broken, held: Held) -> str:
     """Build a port, and name the first level that notices; "" if none does."""
-    with tempfile.TemporaryDirectory() as folder:
-        return held.caught_by(port.build(Path(folder)))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        return held.caught_by(port.build(folder)) or (OWN if port.fails_its_tests(folder) else "")
 
 
 def main(names: Sequence[str]) -> int:
@@ -178,21 +194,25 @@ def main(names: Sequence[str]) -> int:
     if not ports:
         print("broken.yaml has none of these:", *names, file=sys.stderr)
         return 4
-    counts: Counter[str] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     wrong = 0
-    for protocol in dict.fromkeys(each.protocol for each in ports):
+    protocols = [*dict.fromkeys(each.protocol for each in ports)]
+    for protocol in protocols:
         held = Held.to(protocol)
         for port in (each for each in ports if each.protocol == protocol):
             try:
-                level = caught(port, held) or "nothing"
+                level = caught(port, held) or NOTHING
             except RuntimeError as error:
-                level = f"no level: {error}"
-            counts[level] += 1
-            odd = level not in (["nothing"] if port.survives else LEVELS)
+                level = NOTHING
+                print(f"no program: {error}", file=sys.stderr)
+            counts[protocol, level] += 1
+            odd = level not in ((OWN,) if port.survives else LEVELS)
             wrong += odd
             why = f" ({port.survives})" if port.survives else ""
             print(f"{'FAILS ' if odd else ''}{port.name}: {port.kind}: caught by {level}{why}", flush=True)
-    print(f"{len(ports)} broken ports:", ", ".join(f"{counts[each]} {each}" for each in (*LEVELS, "nothing")))
+    print("", f"| | {' | '.join(protocols)} |", f"| --- |{' --- |' * len(protocols)}", sep="\n")
+    for level in (*LEVELS, OWN, NOTHING):
+        print(f"| {level} | {' | '.join(str(counts[each, level] or '') for each in protocols)} |")
     return 1 if wrong else 0
 
 

@@ -20,23 +20,27 @@ import (
 	"groupcomm.example/port/merge"
 	"groupcomm.example/port/mergegms"
 	"groupcomm.example/port/nakack"
+	"groupcomm.example/port/safe"
 	"groupcomm.example/port/sequencer"
 	"groupcomm.example/port/stable"
+	"groupcomm.example/port/statetransfer"
 	"groupcomm.example/port/unicast"
 	"groupcomm.example/port/wire"
 )
 
 var protocols = map[string]func(config []byte) (machine, error){
-	"file_ping": protocol(fileping.Start, fileping.Step),
-	"flush":     protocol(flush.Start, flush.Step),
-	"gms":       protocol(gms.Start, gms.Step),
-	"heartbeat": protocol(heartbeat.Start, heartbeat.Step),
-	"merge":     protocol(merge.Start, merge.Step),
-	"merge_gms": protocol(mergegms.Start, mergegms.Step),
-	"nakack":    protocol(nakack.Start, nakack.Step),
-	"sequencer": protocol(sequencer.Start, sequencer.Step),
-	"stable":    protocol(stable.Start, stable.Step),
-	"unicast":   protocol(unicast.Start, unicast.Step),
+	"file_ping":      protocol(fileping.Start, fileping.Step),
+	"flush":          protocol(flush.Start, flush.Step),
+	"gms":            protocol(gms.Start, gms.Step),
+	"heartbeat":      protocol(heartbeat.Start, heartbeat.Step),
+	"merge":          protocol(merge.Start, merge.Step),
+	"merge_gms":      protocol(mergegms.Start, mergegms.Step),
+	"nakack":         protocol(nakack.Start, nakack.Step),
+	"safe":           protocol(safe.Start, safe.Step),
+	"sequencer":      protocol(sequencer.Start, sequencer.Step),
+	"stable":         protocol(stable.Start, stable.Step),
+	"state_transfer": protocol(statetransfer.Start, statetransfer.Step),
+	"unicast":        protocol(unicast.Start, unicast.Step),
 }
 
 // A machine is a protocol with its configuration. States are values of the protocol's own type, and do not change.

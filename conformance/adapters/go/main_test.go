@@ -5,8 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"groupcomm.example/port/flush"
+	"groupcomm.example/port/gms"
 	"groupcomm.example/port/group"
+	"groupcomm.example/port/mergegms"
 	"groupcomm.example/port/nakack"
+	"groupcomm.example/port/safe"
+	"groupcomm.example/port/sequencer"
+	"groupcomm.example/port/statetransfer"
 	"groupcomm.example/port/unicast"
 	"groupcomm.example/port/wire"
 )
@@ -86,6 +92,80 @@ func TestAllGapsOfASenderAreAskedFor(t *testing.T) {
 	request := nakack.Step(config, s, nakack.RequestTimeout{}).Effects[0].(group.Datagram).Message.(nakack.XmitReq)
 	if want := []nakack.Range{{First: 0, Last: 0}, {First: 2, Last: 2}}; !group.Same(request.Ranges, want) {
 		t.Errorf("asks for %v, not for %v", request.Ranges, want)
+	}
+}
+
+// A list with room behind its end is shared by all that append to it.
+func sharesNothing[C, S, E any](t *testing.T, step func(C, S, E) group.Result[S], c C, s S, event func(payload string) E) {
+	for i := 0; i < 6; i++ {
+		one := step(c, s, event("1")).State
+		text := string(wire.Append(nil, one))
+		step(c, s, event("2"))
+		if after := string(wire.Append(nil, one)); after != text {
+			t.Fatalf("%s became %s", text, after)
+		}
+		s = one
+	}
+}
+
+func TestTwoStepsFromOneStateShareNothing(t *testing.T) {
+	view := group.View{Id: group.ViewId{Counter: 1, Creator: "A"}, Members: []string{"A", "B"}}
+	sent := func(payload string) group.SendRequested { return group.SendRequested{Payload: wire.Payload(payload)} }
+	waiting := flush.Start("B")
+	waiting.View, waiting.Latched = view, true
+	sharesNothing(t, flush.Step, group.NothingToConfigure{}, waiting, func(p string) flush.Event { return sent(p) })
+	sequenced := sequencer.State{Member: "B", View: view, Formed: true}
+	sharesNothing(t, sequencer.Step, sequencer.Config{}, sequenced, func(p string) sequencer.Event { return sent(p) })
+	kept := nakack.Step(nakack.Config{}, nakack.Start("B"), group.ViewInstalled{View: view}).State
+	sharesNothing(t, nakack.Step, nakack.Config{}, kept, func(p string) nakack.Event { return sent(p) })
+	held := statetransfer.State{Member: "B", View: view, Settled: true, Provider: "A", Marked: true}
+	sharesNothing(t, statetransfer.Step, statetransfer.Config{MaxHeld: 9}, held, func(p string) statetransfer.Event {
+		return statetransfer.AppReceived{Sender: "A", Message: statetransfer.App{Number: 1, Payload: wire.Payload(p)}}
+	})
+}
+
+func TestAllQuestionsOfWhoIsAnsweredAreForgotten(t *testing.T) {
+	id := func(counter int64) group.ViewId { return group.ViewId{Counter: counter, Creator: "C"} }
+	question := func(counter int64) mergegms.Word {
+		return mergegms.Word{Sender: "B", Message: gms.Query{ViewId: id(counter)}}
+	}
+	lives := map[string]int64{"A": 0, "B": 0, "C": 0}
+	decision := group.Decision{Id: id(1), Members: []string{"C", "A", "B"}, Lives: lives}
+	s := mergegms.Start("A")
+	s.Gms.Decision, s.Early = decision, []mergegms.Word{question(2), question(3)}
+	other := decision
+	other.Id = id(4)
+	r := mergegms.Step(mergegms.Config{}, s, gms.AnswerReceived{Sender: "C", Message: gms.Answer{ViewId: id(2), Decision: other}})
+	if r.Outcome != group.HANDLED || len(r.Effects) != 1 || len(r.State.Early) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWhatIsUndecidedIsNotSafe(t *testing.T) {
+	id := func(counter int64, creator string) group.ViewId {
+		return group.ViewId{Counter: counter, Creator: creator}
+	}
+	both := []string{"A", "B"}
+	view := group.View{Id: id(2, "A"), Members: both}
+	waits := safe.State{Member: "A", View: view, Sent: 1, Had: map[string]int64{"A": 1}, Before: 1, Among: both}
+	asks := waits
+	asks.Asks = true
+	next := group.ViewInstalled{View: group.View{Id: id(3, "A"), Members: []string{"A"}}}
+	formed := safe.State{Member: "A", View: view, Formed: id(3, "B"), Sent: 1, Had: map[string]int64{"A": 1}, Among: both}
+	ack := safe.AckReceived{Sender: "B", Message: safe.Ack{ViewId: view.Id, Number: 1}}
+	for name, each := range map[string]struct {
+		state safe.State
+		event safe.Event
+		up    group.Effects
+	}{
+		"a view that is not formed":       {waits, ack, nil},
+		"a merge that the next view ends": {asks, next, group.Effects{group.PassUp{Event: safe.UnknownUpTo{Number: 1}}}},
+		"another view is formed":          {formed, next, nil},
+	} {
+		r := safe.Step(safe.Config{Majority: true}, each.state, each.event)
+		if got, want := string(wire.Append(nil, r.Effects)), string(wire.Append(nil, each.up)); r.Outcome != group.HANDLED || got != want {
+			t.Errorf("%s: %s %s, not %s", name, r.Outcome, got, want)
+		}
 	}
 }
 

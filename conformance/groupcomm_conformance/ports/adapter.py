@@ -225,12 +225,12 @@ class Adapter:
         try:
             told = _parse(line.decode())
         except (ValueError, RecursionError):
-            raise Gone(
-                "adapter_error", f"no JSON: {_shown(line)}; stdout is for answers, one on a line: print to stderr"
-            ) from None
+            remedy = "stdout is for answers, one on a line, with integers alone as numbers: print other words to stderr"
+            raise Gone("adapter_error", f"no JSON: {_shown(line)}; {remedy}") from None
         if type(told) is not dict or type(told.get("seq")) is not int or told["seq"] != due:
             given = told.get("seq") if type(told) is dict else None
-            raise Gone("adapter_error", f"an answer with seq {compact(given)} where {due} is due: {_shown(line)}")
+            why = f"an answer with seq {compact(given)} where {due} is due: answers go in the order of requests"
+            raise Gone("adapter_error", f"{why}: {_shown(line)}")
         del told["seq"]
         if tail and len(self._known) < _REMEMBERED:
             self._known[tail] = told

@@ -33,11 +33,11 @@ class Archive:
     def json(self, path: str) -> Any:  # noqa: ANN401 - any JSON
         """Read a file. VectorError where it is not there, or no JSON."""
         if path not in self.files:
-            raise VectorError(str(self.path), 1, f"an archive with {path}")
+            raise _broken(self.path, f"an archive with {path}")
         try:
             return json.loads(self.files[path])
         except (ValueError, RecursionError) as error:
-            raise VectorError(str(self.path), 1, f"JSON in {path} ({error!s:.80})") from None
+            raise _broken(self.path, f"JSON in {path} ({error!s:.80})") from None
 
     def models(self, protocol: str) -> dict[str, Mapping[str, Any]]:
         """Read the files of a protocol's models."""
@@ -64,34 +64,39 @@ def read_archive(path: Path) -> Archive:
     told = found.json(RELEASE)
     try:
         if told["format"] != FORMAT:
-            raise VectorError(str(path), 1, f'the format "{FORMAT}", not {told["format"]!s:.60}')
+            text = f'the format "{FORMAT}", not {told["format"]!s:.60}'
+            raise VectorError(str(path), 1, f"{text}: name an archive of that format")
         for protocol, entry in told["protocols"].items():
             _listed(path, files, f"{protocol}/{MANIFEST}", entry["sha256"])
             for name, each in found.manifest(protocol)["files"].items():
                 _listed(path, files, f"{protocol}/{name}", each["sha256"])
     except (KeyError, TypeError, AttributeError) as error:
-        raise VectorError(str(path), 1, f"the lists of a release ({type(error).__name__}: {error})") from None
+        raise _broken(path, f"the lists of a release ({type(error).__name__}: {error})") from None
     return Archive(path, told, files)
+
+
+def _broken(path: Path, expected: str) -> VectorError:
+    return VectorError(str(path), 1, f"{expected}: download the archive again")
 
 
 def _listed(path: Path, files: Made, name: str, digest: object) -> None:
     if name not in files:
-        raise VectorError(str(path), 1, f"{name}, which its list has: download the archive again")
+        raise _broken(path, f"{name}, which its list has")
     if hashlib.sha256(files[name]).hexdigest() != digest:
-        raise VectorError(str(path), 1, f"{name} with the SHA-256 {digest}: download the archive again")
+        raise _broken(path, f"{name} with the SHA-256 {digest}")
 
 
 def _unpacked(path: Path, packed: bytes) -> Made:
     try:
         size = zstandard.frame_content_size(packed)
         if not 0 <= size <= _LARGEST:
-            raise VectorError(str(path), 1, f"an archive of vectors, of at most {_LARGEST:,} bytes unpacked")
+            raise _broken(path, f"an archive of vectors, of at most {_LARGEST:,} bytes unpacked")
         data = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompress(packed, max_output_size=_LARGEST)
         with tarfile.open(fileobj=io.BytesIO(data)) as tar:
             return {
                 info.name.partition("/")[2]: file.read() for info in tar if (file := tar.extractfile(info)) is not None
             }
     except zstandard.ZstdError as error:
-        raise VectorError(str(path), 1, f"a whole archive, not one that is cut off or altered ({error})") from None
+        raise _broken(path, f"a whole archive, not one that is cut off or altered ({error})") from None
     except tarfile.TarError as error:
-        raise VectorError(str(path), 1, f"a tar archive in it ({error})") from None
+        raise _broken(path, f"a tar archive in it ({error})") from None

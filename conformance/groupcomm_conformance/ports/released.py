@@ -66,7 +66,7 @@ class Released:
         try:
             return {each: tight(told[each], each) for each in wanted}
         except (KeyError, TypeError, PlainError, RecursionError) as error:
-            raise VectorError(place, 1, f"the constants that make a member of {name} ({error})") from None
+            raise _broken(place, f"the constants that make a member of {name} ({error})") from None
 
     def of(self, name: str) -> VectorSet:
         """Give all of a model or a scenario."""
@@ -81,7 +81,7 @@ class Released:
         except (KeyError, TypeError, AttributeError):
             known = False
         if not known:
-            raise VectorError(str(self.folder / MINIMAL), 1, f"rows of {name}, numbers from 1 to {whole}")
+            raise _broken(self.folder / MINIMAL, f"rows of {name}, numbers from 1 to {whole}")
         return [row - 1 for row in rows]
 
     def steps(self, name: str) -> StepTable | None:
@@ -120,13 +120,13 @@ def read_release(folder: Path, protocol: Protocol) -> Released:
     """Read the folder of a protocol. VectorError where anything is not as its manifest says."""
     place = folder / MANIFEST
     if not place.is_file():
-        raise VectorError(str(place), 1, "a manifest of vectors, but there is no such file")
+        remedy = "name the folder of a protocol in an unpacked release"
+        raise VectorError(str(place), 1, f"a manifest of vectors, but there is no such file: {remedy}")
     told = _json(place)
     try:
         if told["format"] != FORMAT or told["protocol"] != protocol.name:
-            raise VectorError(
-                str(place), 1, f'the format "{FORMAT}" of {protocol.name}, not {told["format"]} of {told["protocol"]}'
-            )
+            text = f'the format "{FORMAT}" of {protocol.name}, not {told["format"]} of {told["protocol"]}'
+            raise VectorError(str(place), 1, f"{text}: name vectors of that format and protocol")
         _whole(folder, told)
         names = [
             *(str(each["model"]) for each in told["models"]),
@@ -134,18 +134,18 @@ def read_release(folder: Path, protocol: Protocol) -> Released:
         ]
         paths = {each["path"] for each in told["models"]}
         if unlike := sorted(paths.symmetric_difference(f"{each['model']}.json" for each in told["models"])):
-            raise VectorError(str(place), 1, f"a file that is called like its model, not {unlike[0]:.80}")
+            raise _broken(place, f"a file that is called like its model, not {unlike[0]:.80}")
         if not names or len(set(names)) < len(names):
-            raise VectorError(str(place), 1, "models and scenarios, each once")
+            raise _broken(place, "models and scenarios, each once")
         if missing := sorted(({*paths} | ({SCENARIOS} if told["scenarios"] else set())) - {*told["files"]}):
-            raise VectorError(str(place), 1, f"the file {missing[0]}, which a model or scenario is in")
+            raise _broken(place, f"the file {missing[0]}, which a model or scenario is in")
         found = Released(folder, protocol, tuple(names), told)
         for name in names:
             _counted(found, name)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         if isinstance(error, VectorError):
             raise
-        raise VectorError(str(place), 1, f"a manifest of a release ({type(error).__name__}: {error})") from None
+        raise _broken(place, f"a manifest of a release ({type(error).__name__}: {error})") from None
     return found
 
 
@@ -156,21 +156,21 @@ def _whole(folder: Path, told: Mapping[str, Any]) -> None:
         listed = _json(above)["protocols"].get(told["protocol"])
         data = (folder / MANIFEST).read_bytes()
         if listed is None or listed["sha256"] != hashlib.sha256(data).hexdigest():
-            raise VectorError(str(folder / MANIFEST), 1, f"the manifest that {RELEASE} has: unpack the archive again")
+            raise _broken(folder / MANIFEST, f"the manifest that {RELEASE} has")
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - {MANIFEST}
     for path in sorted(there.symmetric_difference(told["files"])):
         expected = "to be there, as the manifest has it" if path not in there else "no file that the manifest has not"
-        raise VectorError(str(folder / path), 1, expected)
+        raise _broken(folder / path, expected)
     for path, entry in told["files"].items():
         if not (folder / path).is_file():
-            raise VectorError(str(folder / path), 1, "a file")
+            raise _broken(folder / path, "a file")
         size, digest = (folder / path).stat().st_size, ""
         if size == entry["bytes"]:
             with (folder / path).open("rb") as file:  # in parts: it may not fit into memory
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest != entry["sha256"]:
-            raise VectorError(
-                str(folder / path), 1, f"{entry['bytes']:,} bytes with SHA-256 {entry['sha256']}, not {size:,} others"
+            raise _broken(
+                folder / path, f"{entry['bytes']:,} bytes with SHA-256 {entry['sha256']}, not {size:,} others"
             )
 
 
@@ -193,9 +193,13 @@ def _counted(found: Released, name: str) -> None:
         }
         place = f"{name}.json"
     if here != counts:
-        raise VectorError(str(found.folder / place), 1, f"{counts}, as the manifest has it, not {here}")
+        raise _broken(found.folder / place, f"{counts}, as the manifest has it, not {here}")
     if not counts.get("rows", 0) + counts["steps"]:
-        raise VectorError(str(found.folder / place), 1, f"something to do in {name}")
+        raise _broken(found.folder / place, f"something to do in {name}")
+
+
+def _broken(place: Path | str, expected: str, line: int = 1) -> VectorError:
+    return VectorError(str(place), line, f"{expected}: unpack the archive again")
 
 
 def _of(entries: Sequence[Mapping[str, Any]], by: str, name: str) -> Mapping[str, Any]:
@@ -207,11 +211,11 @@ def _json(file: Path) -> Any:  # noqa: ANN401 - any JSON
         text = read_text(file, what="a file of vectors")
         return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except FileError as error:
-        raise VectorError(error.file, error.line, error.expected) from None
+        raise _broken(error.file, error.expected, error.line) from None
     except RecursionError:
-        raise VectorError(str(file), 1, "JSON that is not nested so deeply") from None
+        raise _broken(file, "JSON that is not nested so deeply") from None
     except ValueError as error:
-        raise VectorError(str(file), 1, f"JSON: {error!s:.80}") from None
+        raise _broken(file, f"JSON: {error!s:.80}") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -254,19 +258,19 @@ class _File:
                 for changes, numbers in pools["results"]
             ]
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise VectorError(self.place, 1, f"states, events, effects and results ({error})") from None
+            raise _broken(self.place, f"states, events, effects and results ({error})") from None
 
     def table(self) -> StepTable:
         """Give the table of local steps. VectorError for a cell that stands for nothing."""
         rows = self.told["rows"]
         width = len(rows[0])
         if any(len(row) != width for row in rows) or len(rows) > len(self.states) or width > len(self.events):
-            raise VectorError(self.place, 1, f"{width} cells for each state, and a state and an event for each")
+            raise _broken(self.place, f"{width} cells for each state, and a state and an event for each")
         cells = array("I", [self._cell(cell) for row in rows for cell in row])
         try:
             starts = {member: self.states[_number(at, self.states)] for member, at in self.told["starts"].items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise VectorError(self.place, 1, f"the states in which members start ({error})") from None
+            raise _broken(self.place, f"the states in which members start ({error})") from None
         return StepTable(
             starts=starts,
             states=tuple(self.states[: len(rows)]),
@@ -279,7 +283,7 @@ class _File:
 
     def _cell(self, told: object) -> int:
         if type(told) is not int or not 0 <= told < HANDLED + len(self.results):
-            raise VectorError(self.place, 1, f"a number of an outcome or a result, not {told!r:.60}")
+            raise _broken(self.place, f"a number of an outcome or a result, not {told!r:.60}")
         return told
 
     def walk(self, name: str, told: Mapping[str, Any]) -> Walk:
@@ -300,7 +304,7 @@ class _File:
                     continue
                 event, cell, *more = rest
                 if more not in ([], ["start"]):
-                    raise VectorError(self.place, 1, f'"start" or nothing after a step of {name}')
+                    raise _broken(self.place, f'"start" or nothing after a step of {name}')
                 before = _record(start(member) if more else held[member])
                 outcome, after, effects = OUTCOMES[min(self._cell(cell), HANDLED)], before, ()
                 if cell >= HANDLED:
@@ -313,7 +317,7 @@ class _File:
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             if isinstance(error, VectorError):
                 raise
-            raise VectorError(self.place, 1, f"a walk ({name}: {type(error).__name__}: {error})") from None
+            raise _broken(self.place, f"a walk ({name}: {type(error).__name__}: {error})") from None
         known = {member: way for member, way in ways.items() if way is not None}
         return Walk(name, tuple(steps), known if len(known) == len(ways) else None, firsts, held)
 

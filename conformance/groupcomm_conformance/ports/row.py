@@ -32,20 +32,30 @@ def main(arguments: list[str]) -> int:
     """Print a row of a file, each part of it on a line. Give 2 where there is none."""
     try:
         path, number = arguments[0], int(arguments[1])
+    except (IndexError, ValueError):
+        return _refuse(_USE)
+    try:
         file = json.loads(Path(path).read_text(encoding="ascii"))
+        if not isinstance(file, dict) or "states" not in file:
+            return _refuse(f"{path}: expected the file of a model: {_USE}")
         if "rows" not in file:
-            sys.stderr.write(f"{path}: this model has walks alone, and no row\n")
-            return 2
-        count = len(file["rows"]) * len(file["rows"][0])
+            return _refuse(f"{path}: this model has walks alone, and no row")
+        count = sum(map(len, file["rows"]))
         if not 1 <= number <= count:
-            sys.stderr.write(f"{path}: a row from 1 to {count:,}, not {number}\n")
-            return 2
-    except (IndexError, ValueError, OSError) as error:
-        sys.stderr.write(f"{_USE} ({error})\n")
-        return 2
-    for name, value in row(file, number).items():
+            return _refuse(f"{path}: a row from 1 to {count:,}, not {number}")
+        told = row(file, number)
+    except OSError as error:
+        return _refuse(f"{path}: {error.strerror}: name the file of a model")
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        return _refuse(f"{path}: cut off or altered ({error}): unpack the archive again")
+    for name, value in told.items():
         sys.stdout.write(f"{name}: {json.dumps(value)}\n")
     return 0
+
+
+def _refuse(why: str) -> int:
+    sys.stderr.write(f"{why}\n")
+    return 2
 
 
 if __name__ == "__main__":

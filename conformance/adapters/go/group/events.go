@@ -15,6 +15,12 @@ type MergeViewInstalled struct {
 	Subgroups Set[ViewId]
 }
 
+// ViewFormed: messages are ordered in this view.
+type ViewFormed struct {
+	_      wire.Tag `wire:"ViewFormed"`
+	ViewId ViewId
+}
+
 type Suspected struct {
 	_       wire.Tag `wire:"Suspected"`
 	Suspect string

@@ -122,7 +122,7 @@ func (s State) forms() (State, group.Effects) {
 	s.Early = s.later(s.Early)
 	return s, group.Effects{
 		group.Multicast{Message: Formed{ViewId: s.View.Id}},
-		group.PassUp{Event: ViewFormed{ViewId: s.View.Id}},
+		group.PassUp{Event: group.ViewFormed{ViewId: s.View.Id}},
 	}
 }
 
@@ -210,5 +210,5 @@ func formedReceived(c Config, s State, e FormedReceived) Result {
 	case s.Formed:
 		return group.Ignored(s)
 	}
-	return group.Handled(s.inFormed(), group.Effects{group.PassUp{Event: ViewFormed{ViewId: id}}})
+	return group.Handled(s.inFormed(), group.Effects{group.PassUp{Event: group.ViewFormed{ViewId: id}}})
 }

@@ -116,12 +116,6 @@ type (
 	}
 )
 
-// ViewFormed is passed up: messages are ordered in this view.
-type ViewFormed struct {
-	_      wire.Tag `wire:"ViewFormed"`
-	ViewId group.ViewId
-}
-
 func init() {
 	wire.Union[Event](group.SendRequested{}, group.UnicastRequested{}, PlainReceived{}, ForwardReceived{}, DataReceived{},
 		ReportReceived{}, FormedReceived{}, Restored{}, group.ViewInstalled{}, group.Suspected{})
