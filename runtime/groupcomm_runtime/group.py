@@ -10,7 +10,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from inspect import iscoroutinefunction
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias, TypeVar
+from typing import IO, Any, Final, Self, TypeAlias, TypeVar
 
 import msgspec
 from attrs import define, evolve, frozen
@@ -40,7 +40,7 @@ from .member import Member
 from .operations import Operations
 from .places import address_of
 from .settings import Settings
-from .transfer import Message, NewView, StateProvider, Transfer, numbered, of_application
+from .transfer import Message, NewView, Provider, Transfer, numbered, of_application
 from .transports import Tcp, Transport, Udp
 
 T = TypeVar("T")
@@ -133,9 +133,9 @@ Event: TypeAlias = (
 
 @frozen
 class _Took:
-    """The state that came, in parts, is the application's from here on."""
+    """The state that came is the application's from here on."""
 
-    parts: list[bytes]
+    file: IO[bytes]
 
 
 @frozen
@@ -192,7 +192,7 @@ class Group:
         discovery: Discovery,
         settings: Settings,
         log: Path | None,
-        state: StateProvider | None,
+        state: Provider | None,
         blocks: bool,
         founds: bool | None,
     ) -> None:
@@ -338,6 +338,7 @@ class Group:
     def tables(self) -> dict[str, int]:
         """How much is not done yet, by the goal that it waits for. All are 0 in a quiescent group."""
         sent = {"on their way": len(self._sent) + len(self._on_their_way), "not safe yet": len(self._undecided)}
+        sent["bytes of a coming state"] = 0 if self._transfer is None else self._transfer.size
         return sent | self._member.tables
 
     @property
@@ -577,7 +578,7 @@ class Group:
         if isinstance(event, state_transfer.MarkState):
             await self._transfer.mark(event)
             return
-        await self._transfer.set(event.parts)
+        await self._transfer.set(event.file)
         self._coming -= 1
         self._knows_state()
 
@@ -651,7 +652,11 @@ class Group:
             case state_transfer.NoState():
                 self._lacks("no member of the view gives it")
                 self._declare_if_none()
+            case state_transfer.Full():
+                most = self._settings.held_bytes
+                self._operations.record("held", level=logging.WARNING, bytes=most)
             case _:
+                transfer.drop()
                 self._operations.record("state declared")
         self._knows_state()
 
@@ -698,6 +703,8 @@ class Group:
     def ended(self, error: BaseException | None) -> None:
         """End; or begin another incarnation, if the last was refused and the application has not left."""
         self._operations.drops(self._member.counts, float("inf"))
+        if self._transfer is not None:
+            self._transfer.drop()
         self._operations.record(
             "ended", level=logging.INFO if error is None else logging.ERROR, error=None if error is None else str(error)
         )
@@ -850,7 +857,7 @@ async def join(
     listen: str = "127.0.0.1:0",
     log: Path | str | None = None,
     settings: Settings | None = None,
-    state: StateProvider | None = None,
+    state: Provider | None = None,
     blocks: bool = False,
     majority: bool = False,
     safe: bool = False,
@@ -864,7 +871,7 @@ async def join(
     in which each writes a file, and which is of this user alone, or by `peers`, a list of `host:port`.
     `listen`: the own place, by an address of this host at which the others reach it; with `peers` a port that
     the others know. `log`: a folder for the logs of all incarnations.
-    `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
+    `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`, `StreamProvider`.
     `blocks`: the events have `Blocked` and `Unblocked`, too. `majority`: a view without a majority of the
     last view with a majority delivers nothing. `safe`: members acknowledge, and `send` waits until its message
     is safe; with `majority` they always do. All members give these two, here or in `settings`, or none does.
@@ -987,14 +994,14 @@ def _refuse_paths(**given: Path | str | None) -> None:
             raise BadInputError(f"{name}= is empty, or has a zero byte: name a folder")
 
 
-def _refuse_state(state: StateProvider | None) -> None:
+def _refuse_state(state: Provider | None) -> None:
     if isinstance(state, type):
         raise BadInputError(f"state= is the class {state.__name__}: give an object of it")
-    for name in ("get", "set") if state is not None else ():
+    for name in ("get", "put" if hasattr(state, "put") else "set") if state is not None else ():
         method = getattr(state, name, None)
         if not callable(method) or iscoroutinefunction(method):
             raise BadInputError(
-                f"state= has the methods get() and set(state), which are not async, and "
+                f"state= has the methods get() and set(state) or put(parts), which are not async, and "
                 f"{type(state).__name__}.{name} is no such method"
             )
 

@@ -97,6 +97,9 @@ Answers(m, a, effects) ==
 -----------------------------------------------------------------------------
 (* The order *)
 
+\* The bytes of the message of a number. (A model may put other sizes in its place.)
+SizeOf(number) == 1
+
 MulticastsOf(effects) ==
     LET Is(effect) == effect.type = "Multicast"
         list == SelectSeq(effects, Is)
@@ -154,7 +157,7 @@ IsOrdered(m) == ~Majority \/ reported[m] = {installed[m]}
 
 AppSends(m) ==
     /\ IsActive(m) /\ local[m].sent < Sends[m]
-    /\ \E event \in {[type |-> "SendRequested", payload |-> local[m].sent + 1]} :
+    /\ \E event \in {[type |-> "SendRequested", payload |-> local[m].sent + 1, size |-> SizeOf(local[m].sent + 1)]} :
         MemberStep(local[m], event).outcome = "handled" /\ Here("AppSends", m, event, {})
     /\ UNCHANGED spent /\ Stays
 
@@ -312,14 +315,15 @@ Misuse(m) ==
     /\ \E event \in
         {[type |-> "AskTimeout"], [type |-> "SoonTimeout"],
          [type |-> "ViewInstalled", view |-> View(99, "Z", <<"Z">>)],
-         [type |-> "AppReceived", sender |-> "Z", message |-> AppMessage(1, 1)],
+         [type |-> "AppReceived", sender |-> "Z", message |-> AppMessage(1, 1, 1)],
+         [type |-> "AppReceived", sender |-> m, message |-> AppMessage(9, 0, 1)],
          [type |-> "AskReceived", sender |-> "Z", message |-> AskMessage("Z", 1)],
          [type |-> "TellReceived", sender |-> "Z", message |-> TellMessage(local[m].view.id, Standing(0, LacksName, FALSE))],
          [type |-> "PartReceived", sender |-> "Z", message |-> PartMessage(1, 0, [of |-> <<>>, part |-> 0], FALSE, NoneSeen, FALSE)],
          [type |-> "CreditReceived", sender |-> "Z", message |-> CreditMessage(1, 1)],
          [type |-> "CannotReceived", sender |-> "Z", message |-> CannotMessage(1)],
          [type |-> "PartFailed", to |-> "Z", attempt |-> 1],
-         [type |-> "SendRequested", payload |-> 9],
+         [type |-> "SendRequested", payload |-> 9, size |-> 1],
          [type |-> "DeclareRequested"],
          [type |-> "ViewFormed", view_id |-> NoViewId]} :
         /\ MemberStep(local[m], event).outcome # "handled"

@@ -93,7 +93,7 @@ PassedOn ==
 
 AppRequests(m) ==
     /\ IsActive(m) /\ upper[m].has /\ upper[m].sent < Requests[m]
-    /\ TakesUp(m, <<[type |-> "SendRequested", payload |-> upper[m].sent + 1]>>, post)
+    /\ TakesUp(m, <<[type |-> "SendRequested", payload |-> upper[m].sent + 1, size |-> 1]>>, post)
     /\ Environment("AppRequests", m, None, {}) /\ UNCHANGED view
 
 SoonFires(m) ==
