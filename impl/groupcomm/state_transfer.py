@@ -10,8 +10,8 @@ messages before its ASK, and holds the messages after it until it has the last p
 waits or stops.
 
 A transfer survives views. An asker whose provider is gone or cannot give the state (CANNOT) asks again: a new
-attempt, and a new cut. An asker that holds as many bytes of messages as it may passes up `Full`. If messages
-come all the same, it asks again.
+attempt, and a new cut. An asker that holds many bytes of messages passes up `Full`. What is on its way may
+still come. If it comes to hold as many bytes as it may, and another message comes, it asks again.
 
 A state carries, of each member, the number of the last message in it. A member that was cut off sends a
 message again in the merged view. SEQUENCER passes over a message that a member has delivered. It cannot know
@@ -120,11 +120,13 @@ Name: TypeAlias = tuple[ViewId, ...]
 class Config:
     """The constants of a member, each 1 or more.
 
-    `window`: parts in transit at most. `max_held`: bytes of messages that wait for a state; with as many, a member
-    takes no more. `ask_time`: ms until a member that no member gives the state to asks again.
+    `window`: parts in transit at most. `full_at`: bytes of messages that wait for a state; with as many, a member
+    takes no more. `max_held`: and with as many, if another comes all the same, it asks again. `ask_time`: ms
+    until a member that no member gives the state to asks again.
     """
 
     window: int
+    full_at: int
     max_held: int
     ask_time: int
 
@@ -670,7 +672,7 @@ def _app_received(config: Config, state: State, event: AppReceived) -> Transitio
         return _ask_soon(state) if state.settled else _stop(state)
     held = (*state.held, Held(sender, message.number, message.payload))
     size = state.bytes + message.size
-    if size < config.max_held or state.full:
+    if size < config.full_at or state.full:
         return evolve(state, held=held, bytes=size), ()
     return evolve(state, held=held, bytes=size, full=True), (PassUp(Full()),)
 

@@ -72,7 +72,10 @@ def configs(settings: Settings, *, state: bool = False) -> dict[str, Any]:
     beats = round(settings.patience / settings.heartbeat)
     above: dict[str, Any] = {}
     if state:
-        above["state_transfer"] = state_transfer.Config(window=_WINDOW, max_held=settings.held_bytes, ask_time=ms)
+        most = settings.held_bytes + 2 * settings.unstable_bytes  # of others and of a view that ends
+        above["state_transfer"] = state_transfer.Config(
+            window=_WINDOW, full_at=settings.held_bytes, max_held=most, ask_time=ms
+        )
     if settings.reports_safe:
         above["safe"] = safe.Config(majority=settings.majority)
     return above | {

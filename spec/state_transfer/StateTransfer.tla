@@ -14,8 +14,9 @@
 (*                                                                         *)
 (* A transfer survives views. An asker whose provider is gone or cannot    *)
 (* give the state (CANNOT) asks again, the same or another member: a new   *)
-(* attempt, and a new cut. An asker that holds as many bytes of messages   *)
-(* as it may passes up Full. If messages come all the same, it asks again. *)
+(* attempt, and a new cut. An asker that holds many bytes of messages      *)
+(* passes up Full. What is on its way may still come. If it comes to hold  *)
+(* as many bytes as it may, and another message comes, it asks again.      *)
 (*                                                                         *)
 (* A state carries, of each member, the number of the last message in it.  *)
 (* A member that was cut off sends a message again in the merged view.     *)
@@ -47,7 +48,8 @@ EXTENDS Views, Steps, Integers, FiniteSets
 
 CONSTANTS
     Window,         \* parts in transit at most
-    MaxHeld,        \* bytes of messages that wait for a state: with as many, the asker takes no more
+    FullAt,         \* bytes of messages that wait for a state: with as many, the asker takes no more
+    MaxHeld,        \* ... and with as many, if one comes all the same, it asks again
     AskTime         \* ms until a member that no member gives the state to asks again
 
 (* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
@@ -60,7 +62,7 @@ OnFailure == "refuses"     \* where the application gives no state, the provider
 OnRefusal == "next"        \* the asker asks the "next" member, or "waits"
 Credits == TRUE            \* the provider sends no more parts than the asker has room for
 OnOverflow == "asks_again" \* an asker that holds MaxHeld bytes and gets another message "asks_again", or "grows"
-SignalFull == TRUE         \* an asker that holds MaxHeld bytes passes up Full
+SignalFull == TRUE         \* an asker that holds FullAt bytes passes up Full
 CountBytes == TRUE         \* a held message counts with its bytes; if not, as 1
 TellOnMerge == TRUE        \* members of a merged view tell which state they have
 NameBranches == TRUE       \* a state's name has the views that its holder has been in without a decision, too
@@ -86,7 +88,7 @@ ASSUME
     /\ AnswerOrder \in {"soon", "at_once"}
     /\ {NumberAttempts, AskAgain, Credits, SignalFull, CountBytes, TellOnMerge, NameBranches, KeepMost, KeepLatest, StandingBefore,
         ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce} \subseteq BOOLEAN
-    /\ {Window, MaxHeld, AskTime} \subseteq Nat \ {0}
+    /\ {Window, FullAt, MaxHeld, AskTime} \subseteq Nat \ {0} /\ FullAt <= MaxHeld
 
 -----------------------------------------------------------------------------
 (* Messages, and events that are passed up *)
@@ -246,7 +248,7 @@ AppReceived(s, e) ==
     LET message == e.message
         held == Append(s.held, [sender |-> e.sender, number |-> message.number, payload |-> message.payload])
         bytes == s.bytes + IF CountBytes THEN message.size ELSE 1
-        fills == SignalFull /\ ~s.full /\ bytes >= MaxHeld
+        fills == SignalFull /\ ~s.full /\ bytes >= FullAt
     IN IF ~IsMember(s, e.sender) \/ message.number < 1 \/ message.size < 1 THEN RemoteError(s)
        ELSE IF s.has
        THEN IF IsNew(s.seen, e.sender, message.number) \/ ~HandSeen

@@ -10,7 +10,8 @@
 (* - UNICAST by contract (ReliableUnicast).                                *)
 (* - The application: its state is what it has delivered, in order. It     *)
 (*   marks it, gives it in parts, or fails to. After Full it takes no      *)
-(*   message of the order until Room, or until a view ends without it.     *)
+(*   message of the order, but for some bytes that are on their way, until *)
+(*   Room, or until a view ends without it.                                *)
 (* - Views: `History` is a script. Its first views are installed, and      *)
 (*   their members have a state. Any other view may be installed at any    *)
 (*   time: a member that it leaves out has crashed, has left, or is        *)
@@ -26,6 +27,7 @@ CONSTANTS
     FormsEarly,     \* ... and may be formed before this layer hears of it
     PartCount,      \* parts of a state
     SnapshotIsOld,  \* the parts are of the state as it was marked; if not, as it is when they are read
+    Lag,            \* bytes of messages that are on their way to a program when it is told Full
     MaxCrashes,     \* fault budget
     Crashers,       \* bound: who crashes
     MaxFailures,    \* fault budget: the application fails to give a part
@@ -167,7 +169,7 @@ Received(type) == CASE type = "APP" -> "AppReceived" [] type = "ASK" -> "AskRece
 
 \* The next message of the order that m has not delivered.
 Deliver1(action, m, types) ==
-    /\ IsActive(m) /\ Undelivered(m) # {} /\ IsOrdered(m) /\ (apps[m].full => IsClosed(m))
+    /\ IsActive(m) /\ Undelivered(m) # {} /\ IsOrdered(m) /\ (apps[m].full => IsClosed(m) \/ local[m].bytes < FullAt + Lag)
     /\ \E i \in {CHOOSE i \in Undelivered(m) : \A j \in Undelivered(m) : i <= j} :
        \E x \in {order[installed[m]][i]} :
         /\ MayDeliver(m, i) /\ cast[x[1]][x[2]].type \in types

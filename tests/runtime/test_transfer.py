@@ -20,7 +20,7 @@ from groupcomm.view import View, ViewId
 from groupcomm_runtime import BadInputError, EndedError, NewView, transfer
 from groupcomm_runtime.transfer import Transfer, numbered, of_application, pieces
 
-CONFIG = state_transfer.Config(window=2, max_held=16, ask_time=1_000)
+CONFIG = state_transfer.Config(window=2, full_at=16, max_held=16, ask_time=1_000)
 PARTS = 3
 RECEIVED: dict[type, Callable[..., Any]] = {
     state_transfer.App: state_transfer.AppReceived,
