@@ -784,7 +784,7 @@ class Group:
             key = "" if certain else ", or another key"
             return f"version {version}{key}, and this is {VERSION}: use one release"
         return (
-            "another majority=, safe=, state= or encrypted=: give the same"
+            "another majority=, safe=, state=, encrypted= or era=: give the same"
             if certain
             else "another key: give the same key="
         )
@@ -862,6 +862,7 @@ async def join(
     majority: bool = False,
     safe: bool = False,
     founds: bool | None = None,
+    era: int = 0,
     transport: Callable[[], socket.socket] | None = None,
 ) -> AsyncIterator[Group]:
     """Join a group, or found it where there is none; at the end of the block, leave it.
@@ -878,6 +879,8 @@ async def join(
     `founds`: True, this member may be the first of the group; False, it never is. None: it may, where it finds no
     member, and with `majority` and a folder no member has founded the group there before. With `peers` nothing is
     left of a group that has ended: there give `founds=False`, and once, to one member, True.
+    `era`: a higher one than before declares that the group's primary is lost for ever (docs/operating.md). Each
+    era is a group of its own, which only a member with `founds=True` founds, with its state.
     `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
     Raises BadInputError for an argument that is none, and for a place, a folder or a log that cannot be used.
@@ -897,6 +900,7 @@ async def join(
         majority=(majority, bool),
         safe=(safe, bool),
         founds=(founds, bool | None),
+        era=(era, int),
         transport=(transport, Callable | None),
     )
     _refuse_state(state)
@@ -910,7 +914,9 @@ async def join(
     chosen = Settings() if settings is None else settings
     chosen = evolve(chosen, majority=majority or chosen.majority, safe=safe or chosen.safe)
     chosen.check()
-    seal = await _sealed(group, key, chosen, has_state=state is not None)
+    if isinstance(era, bool) or era < 0:
+        raise BadInputError(f"era={era}: it is 0, or a higher number than that of the era before")
+    seal = await _sealed(group, key, chosen, has_state=state is not None, era=era)
     try:
         refuse_name(name)
         address(name)
@@ -922,7 +928,7 @@ async def join(
     place = await address_of("listen=", place_of("listen=", listen), operations, chosen.patience)
     with _clear(group):
         discovery: Discovery = (
-            Peers(peers, operations) if folder is None else Folder(Path(folder), group, name, chosen.transport)
+            Peers(peers, operations) if folder is None else Folder(Path(folder), group, name, chosen.transport, era)
         )
     try:
         await discovery.look(chosen.patience)
@@ -941,7 +947,7 @@ async def join(
                     log=None if log is None else Path(log),
                     state=state,
                     blocks=blocks,
-                    founds=founds,
+                    founds=False if founds is None and era else founds,
                 )
             try:
                 await one.joined()
@@ -954,9 +960,9 @@ async def join(
         discovery.end()
 
 
-async def _sealed(group: str, key: bytes | str, chosen: Settings, *, has_state: bool) -> Seal:
+async def _sealed(group: str, key: bytes | str, chosen: Settings, *, has_state: bool, era: int) -> Seal:
     """Return the seal of a group's datagrams: members that give other options do not understand each other."""
-    options = {"majority": chosen.majority, "safe": chosen.reports_safe, "state": has_state}
+    options = {"majority": chosen.majority, "safe": chosen.reports_safe, "state": has_state, f"era {era}": era > 0}
     given = "".join(f"\0{name}" for name, is_given in options.items() if is_given)
     try:
         secret = await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key

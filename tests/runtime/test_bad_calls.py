@@ -101,6 +101,10 @@ JOINS: list[tuple[dict[str, Any], str]] = [
     ({"key": memoryview(KEY)}, "key= is .* and this is of the type memoryview"),
     ({"key": [1] * 16}, "key= is .* and this is of the type list"),
     ({"key": "\ud800" * 16}, "key= has half of a character"),
+    # the era
+    ({"era": -1}, "era=-1: it is 0, or a higher number"),
+    ({"era": True}, "era=True: it is 0, or a higher number"),
+    ({"era": "1"}, "era= is int, and this is of the type str"),
     # the folder
     ({"folder": None}, "members find each other by folder= or by peers=: give one of the two"),
     ({"folder": 7}, "folder= is .*, and this is of the type int"),

@@ -175,7 +175,8 @@ def test_a_member_without_the_option_is_a_stranger(tmp_path: Path) -> None:
         join = groupcomm_runtime.join
         async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST, majority=True):
             with pytest.raises(
-                groupcomm_runtime.BadInputError, match="another majority=, safe=, state= or encrypted=: give the same"
+                groupcomm_runtime.BadInputError,
+                match="another majority=, safe=, state=, encrypted= or era=: give the same",
             ):
                 async with join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST):
                     pass

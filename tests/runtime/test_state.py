@@ -543,7 +543,7 @@ def test_a_member_without_a_state_is_a_stranger_to_members_with_one(tmp_path: Pa
     async def test() -> None:
         holder = Member("a")
         await holder.join(tmp_path)
-        with pytest.raises(BadInputError, match="another majority=, safe=, state= or encrypted=: give the same"):
+        with pytest.raises(BadInputError, match="another majority=, safe=, state=, encrypted= or era=: give the same"):
             async with groupcomm_runtime.join("demo", name="b", key=KEY, folder=tmp_path / "members", settings=FAST):
                 pass
         await holder.leave()
