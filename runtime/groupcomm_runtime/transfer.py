@@ -276,8 +276,8 @@ class Transfer:
 
     def _sets(self, file: IO[bytes]) -> None:
         with file:
-            put = getattr(self._provider, "put", None)
-            if put is None:
-                self._provider.set(file.read())  # type: ignore[union-attr] - `join` has seen that it has one of the two
+            provider: Any = self._provider
+            if hasattr(provider, "put"):
+                provider.put(iter(lambda: file.read(_PART), b""))
             else:
-                put(iter(lambda: file.read(_PART), b""))
+                provider.set(file.read())

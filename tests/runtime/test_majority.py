@@ -195,7 +195,7 @@ def test_the_state_of_the_latest_formed_view_is_kept_though_fewer_have_it() -> N
     said: list[tuple[str, state_transfer.Tell]] = []
 
     def take(name: str, event: state_transfer.Event) -> None:
-        members[name], effects = state_transfer.step(state_transfer.Config(2, 8, 1_000), members[name], event)
+        members[name], effects = state_transfer.step(state_transfer.Config(2, 8, 8, 1_000), members[name], event)
         casts = [effect.message for effect in effects if isinstance(effect, Multicast)]
         said.extend((name, each) for each in casts if isinstance(each, state_transfer.Tell))
 
