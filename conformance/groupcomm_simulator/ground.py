@@ -106,7 +106,7 @@ class Ground(Judged):
         message: Message = process.name, self._sent[process]
         if process.view is not None:
             self.order.sent(process, message, process.view)
-        self.step(process, Called(Multicast(Payload(message))))
+        self.step(process, Called(Multicast(Payload(message)), (1 + message[1] % 3,)))  # of one to three bytes
 
     def _do_unicast(self, name: str, to: str) -> None:
         process, other = self.in_view(name), self.process(to)

@@ -248,9 +248,9 @@ def _drawn(config: type, random: Random, setup: Setup) -> object:
     # Nothing is sent again where none may be or none is asked for, and no state comes in no parts.
     least = 1 if config in (unicast.Config, nakack.Config, state_transfer.Config) else 0
     bundle = setup.bundle or copy(random).randint(1, _LARGEST)  # as a copy: seeds are kept, and draw what they did
-    return config(
-        **{
-            each.name: bundle if each.name == "max_bundle" else random.randint(least, _LARGEST)
-            for each in attrs.fields(config)
-        }
-    )
+    drawn = {
+        each.name: bundle if each.name == "max_bundle" else random.randint(least, _LARGEST)
+        for each in attrs.fields(config)
+        if each.name != "full_at"
+    }
+    return config(**drawn, **({"full_at": drawn["max_held"]} if config is state_transfer.Config else {}))

@@ -10,8 +10,8 @@ messages before its ASK, and holds the messages after it until it has the last p
 waits or stops.
 
 A transfer survives views. An asker whose provider is gone or cannot give the state (CANNOT) asks again: a new
-attempt, and a new cut. An asker that holds as many messages as it may passes up `Full`. If messages come all
-the same, it asks again.
+attempt, and a new cut. An asker that holds many bytes of messages passes up `Full`. What is on its way may
+still come. If it comes to hold as many bytes as it may, and another message comes, it asks again.
 
 A state carries, of each member, the number of the last message in it. A member that was cut off sends a
 message again in the merged view. SEQUENCER passes over a message that a member has delivered. It cannot know
@@ -36,13 +36,13 @@ read, it fails, it is marked again for that member, or `FreeState`. `ReadPart` i
 """
 
 from collections import Counter
-from typing import Final, TypeAlias, assert_never, final
+from typing import Annotated, Final, TypeAlias, assert_never, final
 
 from attrs import frozen
 
 from .effects import Multicast, PassUp, Send, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Deliver, MergeViewInstalled, Payload, ViewFormed, ViewInstalled
+from .events import Below, Deliver, MergeViewInstalled, Payload, ViewFormed, ViewInstalled
 from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
@@ -120,11 +120,13 @@ Name: TypeAlias = tuple[ViewId, ...]
 class Config:
     """The constants of a member, each 1 or more.
 
-    `window`: parts in transit at most. `max_held`: messages that wait for a state at most. `ask_time`: ms
+    `window`: parts in transit at most. `full_at`: bytes of messages that wait for a state; with as many, a member
+    takes no more. `max_held`: and with as many, if another comes all the same, it asks again. `ask_time`: ms
     until a member that no member gives the state to asks again.
     """
 
     window: int
+    full_at: int
     max_held: int
     ask_time: int
 
@@ -153,9 +155,10 @@ class Standing:
 
 @frozen
 class App:
-    """In the order: the `number`-th message of the sender's application."""
+    """In the order: the `number`-th message of the sender's application. `size`: its bytes, 1 at least."""
 
     number: int
+    size: int
     payload: Payload
 
 
@@ -209,9 +212,10 @@ Message: TypeAlias = App | Ask | Tell | Part | Credit | Cannot
 
 @frozen
 class SendRequested:
-    """The application multicasts `payload`."""
+    """The application multicasts `payload`. `size`: its bytes, which come with the call."""
 
     payload: Payload
+    size: Annotated[int, Below]
 
 
 @frozen
@@ -474,6 +478,7 @@ class State:
     whole: bool
     given: Given
     held: tuple[Held, ...]
+    bytes: int
     full: bool
     timer: bool
     soon: bool
@@ -513,6 +518,7 @@ def start(member: Address) -> State:
         whole=False,
         given=_NOTHING_GIVEN,
         held=(),
+        bytes=0,
         full=False,
         timer=False,
         soon=False,
@@ -524,11 +530,11 @@ def start(member: Address) -> State:
 def step(config: Config, state: State, event: Event) -> Transition:
     """Give the next state, and what is to be done, in order. `StateTransfer!Step`."""
     match event:
-        case SendRequested(payload):
+        case SendRequested(payload, size):
             if not state.has:
                 raise LocalProtocolError(state, event, "a member multicasts while it has the state")
             number = state.sent + 1
-            return evolve(state, sent=number), (Multicast(App(number, payload)),)
+            return evolve(state, sent=number), (Multicast(App(number, size, payload)),)
         case AppReceived():
             return _app_received(config, state, event)
         case AskReceived():
@@ -571,7 +577,8 @@ def step(config: Config, state: State, event: Event) -> Transition:
 
 def _idle(state: State) -> State:
     """No transfer to this member."""
-    return evolve(state, provider=NOBODY, marked=False, parts=0, whole=False, given=_NOTHING_GIVEN, held=(), full=False)
+    without = evolve(state, provider=NOBODY, marked=False, parts=0, whole=False, given=_NOTHING_GIVEN)
+    return evolve(without, held=(), bytes=0, full=False)
 
 
 def _makes_room(state: State) -> tuple[Effect, ...]:
@@ -652,8 +659,8 @@ def _install_if_whole(state: State, before: tuple[Effect, ...]) -> Transition:
 def _app_received(config: Config, state: State, event: AppReceived) -> Transition:
     """Deliver, hold or drop a message of the application."""
     sender, message = event.sender, event.message
-    if sender not in state.view.members or message.number < 1:
-        raise RemoteProtocolError(state, event, "a member of the view numbers its messages from 1")
+    if sender not in state.view.members or min(message.number, message.size) < 1:
+        raise RemoteProtocolError(state, event, "a member of the view numbers its messages from 1, and each has bytes")
     if state.has:
         if message.number <= state.seen.get(sender, 0):
             return state, ()
@@ -661,12 +668,13 @@ def _app_received(config: Config, state: State, event: AppReceived) -> Transitio
         return evolve(state, seen=seen), (PassUp(Deliver(sender, message.payload)),)
     if state.provider == NOBODY or not state.marked:
         return state, ()
-    if len(state.held) == config.max_held:
+    if state.bytes >= config.max_held:
         return _ask_soon(state) if state.settled else _stop(state)
     held = (*state.held, Held(sender, message.number, message.payload))
-    if len(held) < config.max_held or state.full:
-        return evolve(state, held=held), ()
-    return evolve(state, held=held, full=True), (PassUp(Full()),)
+    size = state.bytes + message.size
+    if size < config.full_at or state.full:
+        return evolve(state, held=held, bytes=size), ()
+    return evolve(state, held=held, bytes=size, full=True), (PassUp(Full()),)
 
 
 def _ask_received(config: Config, state: State, event: AskReceived) -> Transition:

@@ -12,6 +12,7 @@ followed, written or waited for, whoever made it.
 
 import errno
 import fcntl
+import glob
 import json
 import os
 import random
@@ -217,16 +218,19 @@ class Peers:
 class Folder:
     """A file for each member of a group, in a folder that all of them see. `name`: that of this process.
 
-    Raises BadInputError where the folder cannot be written, NameTakenError where a process has the name.
+    Raises BadInputError where the folder cannot be written, or has a later era of the group. Raises
+    NameTakenError where a process has the name.
     """
 
     greets: tuple[Place, ...] = ()
 
-    def __init__(self, folder: Path, group: str, name: str, transport: str = "udp") -> None:
+    def __init__(self, folder: Path, group: str, name: str, transport: str = "udp", era: int = 0) -> None:
         self._record = _RECORDS[transport]
         refuse_name(name)
         self.bad = 0
-        self._folder = own = folder / folder_of(group)
+        first = folder / folder_of(group)
+        self._folder = own = first.with_suffix(f".era{era}") if era else first
+        _refuse_former_era(first, era)
         self._group, self._name = group, name
         self._aside = own / f".{name}.aside"  # what a killed process of this name left is removed
         self._place: Place | None = None
@@ -364,6 +368,17 @@ class Folder:
             self._aside.unlink(missing_ok=True)
         lock, self._lock = self._lock, -1
         os.close(lock)
+
+
+def _refuse_former_era(first: Path, era: int) -> None:
+    """Raise BadInputError where an operator has declared a later era of the group, as its folder says."""
+    eras = (each.suffix.removeprefix(".era") for each in first.parent.glob(f"{glob.escape(first.stem)}.era*"))
+    last = max((int(each) for each in eras if each.isdecimal()), default=0)
+    if last > era:
+        raise BadInputError(
+            f"era={era}, and {first.parent} has the era {last} of this group: give era={last}. What this member alone "
+            "has of the former era was given up"
+        )
 
 
 def _refuse_folder(folder: Path) -> None:

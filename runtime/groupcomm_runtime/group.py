@@ -10,7 +10,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from inspect import iscoroutinefunction
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias, TypeVar
+from typing import IO, Any, Final, Self, TypeAlias, TypeVar
 
 import msgspec
 from attrs import define, evolve, frozen
@@ -40,7 +40,7 @@ from .member import Member
 from .operations import Operations
 from .places import address_of
 from .settings import Settings
-from .transfer import Message, NewView, StateProvider, Transfer, numbered, of_application
+from .transfer import Message, NewView, Provider, Transfer, numbered, of_application
 from .transports import Tcp, Transport, Udp
 
 T = TypeVar("T")
@@ -133,9 +133,9 @@ Event: TypeAlias = (
 
 @frozen
 class _Took:
-    """The state that came, in parts, is the application's from here on."""
+    """The state that came is the application's from here on."""
 
-    parts: list[bytes]
+    file: IO[bytes]
 
 
 @frozen
@@ -192,7 +192,7 @@ class Group:
         discovery: Discovery,
         settings: Settings,
         log: Path | None,
-        state: StateProvider | None,
+        state: Provider | None,
         blocks: bool,
         founds: bool | None,
     ) -> None:
@@ -338,6 +338,7 @@ class Group:
     def tables(self) -> dict[str, int]:
         """How much is not done yet, by the goal that it waits for. All are 0 in a quiescent group."""
         sent = {"on their way": len(self._sent) + len(self._on_their_way), "not safe yet": len(self._undecided)}
+        sent["bytes of a coming state"] = 0 if self._transfer is None else self._transfer.size
         return sent | self._member.tables
 
     @property
@@ -577,7 +578,7 @@ class Group:
         if isinstance(event, state_transfer.MarkState):
             await self._transfer.mark(event)
             return
-        await self._transfer.set(event.parts)
+        await self._transfer.set(event.file)
         self._coming -= 1
         self._knows_state()
 
@@ -651,7 +652,11 @@ class Group:
             case state_transfer.NoState():
                 self._lacks("no member of the view gives it")
                 self._declare_if_none()
+            case state_transfer.Full():
+                most = self._settings.held_bytes
+                self._operations.record("held", level=logging.WARNING, bytes=most)
             case _:
+                transfer.drop()
                 self._operations.record("state declared")
         self._knows_state()
 
@@ -698,6 +703,8 @@ class Group:
     def ended(self, error: BaseException | None) -> None:
         """End; or begin another incarnation, if the last was refused and the application has not left."""
         self._operations.drops(self._member.counts, float("inf"))
+        if self._transfer is not None:
+            self._transfer.drop()
         self._operations.record(
             "ended", level=logging.INFO if error is None else logging.ERROR, error=None if error is None else str(error)
         )
@@ -777,7 +784,7 @@ class Group:
             key = "" if certain else ", or another key"
             return f"version {version}{key}, and this is {VERSION}: use one release"
         return (
-            "another majority=, safe=, state= or encrypted=: give the same"
+            "another majority=, safe=, state=, encrypted= or era=: give the same"
             if certain
             else "another key: give the same key="
         )
@@ -850,11 +857,12 @@ async def join(
     listen: str = "127.0.0.1:0",
     log: Path | str | None = None,
     settings: Settings | None = None,
-    state: StateProvider | None = None,
+    state: Provider | None = None,
     blocks: bool = False,
     majority: bool = False,
     safe: bool = False,
     founds: bool | None = None,
+    era: int = 0,
     transport: Callable[[], socket.socket] | None = None,
 ) -> AsyncIterator[Group]:
     """Join a group, or found it where there is none; at the end of the block, leave it.
@@ -864,13 +872,15 @@ async def join(
     in which each writes a file, and which is of this user alone, or by `peers`, a list of `host:port`.
     `listen`: the own place, by an address of this host at which the others reach it; with `peers` a port that
     the others know. `log`: a folder for the logs of all incarnations.
-    `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
+    `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`, `StreamProvider`.
     `blocks`: the events have `Blocked` and `Unblocked`, too. `majority`: a view without a majority of the
     last view with a majority delivers nothing. `safe`: members acknowledge, and `send` waits until its message
     is safe; with `majority` they always do. All members give these two, here or in `settings`, or none does.
     `founds`: True, this member may be the first of the group; False, it never is. None: it may, where it finds no
     member, and with `majority` and a folder no member has founded the group there before. With `peers` nothing is
     left of a group that has ended: there give `founds=False`, and once, to one member, True.
+    `era`: a higher one than before declares that the group's primary is lost for ever (docs/operating.md). Each
+    era is a group of its own, which only a member with `founds=True` founds, with its state.
     `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
     Raises BadInputError for an argument that is none, and for a place, a folder or a log that cannot be used.
@@ -890,6 +900,7 @@ async def join(
         majority=(majority, bool),
         safe=(safe, bool),
         founds=(founds, bool | None),
+        era=(era, int),
         transport=(transport, Callable | None),
     )
     _refuse_state(state)
@@ -903,7 +914,9 @@ async def join(
     chosen = Settings() if settings is None else settings
     chosen = evolve(chosen, majority=majority or chosen.majority, safe=safe or chosen.safe)
     chosen.check()
-    seal = await _sealed(group, key, chosen, has_state=state is not None)
+    if isinstance(era, bool) or era < 0:
+        raise BadInputError(f"era={era}: it is 0, or a higher number than that of the era before")
+    seal = await _sealed(group, key, chosen, has_state=state is not None, era=era)
     try:
         refuse_name(name)
         address(name)
@@ -915,7 +928,7 @@ async def join(
     place = await address_of("listen=", place_of("listen=", listen), operations, chosen.patience)
     with _clear(group):
         discovery: Discovery = (
-            Peers(peers, operations) if folder is None else Folder(Path(folder), group, name, chosen.transport)
+            Peers(peers, operations) if folder is None else Folder(Path(folder), group, name, chosen.transport, era)
         )
     try:
         await discovery.look(chosen.patience)
@@ -934,7 +947,7 @@ async def join(
                     log=None if log is None else Path(log),
                     state=state,
                     blocks=blocks,
-                    founds=founds,
+                    founds=False if founds is None and era else founds,
                 )
             try:
                 await one.joined()
@@ -947,9 +960,9 @@ async def join(
         discovery.end()
 
 
-async def _sealed(group: str, key: bytes | str, chosen: Settings, *, has_state: bool) -> Seal:
+async def _sealed(group: str, key: bytes | str, chosen: Settings, *, has_state: bool, era: int) -> Seal:
     """Return the seal of a group's datagrams: members that give other options do not understand each other."""
-    options = {"majority": chosen.majority, "safe": chosen.reports_safe, "state": has_state}
+    options = {"majority": chosen.majority, "safe": chosen.reports_safe, "state": has_state, f"era {era}": era > 0}
     given = "".join(f"\0{name}" for name, is_given in options.items() if is_given)
     try:
         secret = await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key
@@ -987,14 +1000,14 @@ def _refuse_paths(**given: Path | str | None) -> None:
             raise BadInputError(f"{name}= is empty, or has a zero byte: name a folder")
 
 
-def _refuse_state(state: StateProvider | None) -> None:
+def _refuse_state(state: Provider | None) -> None:
     if isinstance(state, type):
         raise BadInputError(f"state= is the class {state.__name__}: give an object of it")
-    for name in ("get", "set") if state is not None else ():
+    for name in ("get", "put" if hasattr(state, "put") else "set") if state is not None else ():
         method = getattr(state, name, None)
         if not callable(method) or iscoroutinefunction(method):
             raise BadInputError(
-                f"state= has the methods get() and set(state), which are not async, and "
+                f"state= has the methods get() and set(state) or put(parts), which are not async, and "
                 f"{type(state).__name__}.{name} is no such method"
             )
 

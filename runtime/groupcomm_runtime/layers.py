@@ -27,7 +27,7 @@ from groupcomm.view import View, ViewId
 from .codec import Codec, RefusedError, canonical
 from .settings import Settings
 
-__all__ = ["BEAT", "DISCOVER", "LAYERS", "configs", "event_of", "stack_of", "written", "written_event"]
+__all__ = ["BEAT", "DISCOVER", "LAYERS", "configs", "event_of", "multicast", "stack_of", "written", "written_event"]
 
 LAYERS: Final[Mapping[str, ModuleType]] = {
     "state_transfer": state_transfer,
@@ -55,6 +55,7 @@ BEAT: Final = "heartbeat/beat"
 _GROUND: Final = ("Network", "Incarnations", "Folder")
 
 _WINDOW: Final = 4  # parts of a state in transit
+_RECORD: Final = 512  # bytes that a message counts besides its own, where it waits for a state
 
 _BUNDLE: Final = 64  # requests that one view grants
 _LONGEST: Final = 8  # times the patience: no silence is borne longer
@@ -63,7 +64,7 @@ _LONGEST: Final = 8  # times the patience: no silence is borne longer
 def configs(settings: Settings, *, state: bool = False) -> dict[str, Any]:
     """The configuration of each layer, by the patience of the failure detector.
 
-    `state`: the application has a state. STATE_TRANSFER counts messages, and parts of some 65,000 bytes.
+    `state`: the application has a state. STATE_TRANSFER has parts of some 65,000 bytes in transit.
     A silent member is suspected before a merge is given up, and a message is sent again before that. A record
     that was removed is written again before its member is suspected.
     """
@@ -71,7 +72,10 @@ def configs(settings: Settings, *, state: bool = False) -> dict[str, Any]:
     beats = round(settings.patience / settings.heartbeat)
     above: dict[str, Any] = {}
     if state:
-        above["state_transfer"] = state_transfer.Config(window=_WINDOW, max_held=settings.held, ask_time=ms)
+        most = settings.held_bytes + 2 * settings.unstable_bytes  # of others and of a view that ends
+        above["state_transfer"] = state_transfer.Config(
+            window=_WINDOW, full_at=settings.held_bytes, max_held=most, ask_time=ms
+        )
     if settings.reports_safe:
         above["safe"] = safe.Config(majority=settings.majority)
     return above | {
@@ -91,6 +95,11 @@ def configs(settings: Settings, *, state: bool = False) -> dict[str, Any]:
             discovery_time=max(2 * ms // 5, 1), join_time=ms, look_min=max(ms // 4, 1), look_max=max(ms // 2, 1)
         ),
     }
+
+
+def multicast(payload: bytes) -> Called:
+    """The application multicasts. STATE_TRANSFER takes the size with the call."""
+    return Called(Multicast(Payload(payload)), (len(payload) + _RECORD,))
 
 
 def stack_of(chosen: Mapping[str, Any]) -> Stack:
@@ -167,7 +176,7 @@ def event_of(values: Any, codec: Codec) -> Event:  # noqa: ANN401 - anything tha
             around = heartbeat.Around(*map(frozenset, (watched, suspected, sought, reachable)))
             return Fired(timer, (around,))
         case ["multicast", bytes(payload)]:
-            return Called(Multicast(Payload(payload)))
+            return multicast(payload)
         case ["part", str(to), int(attempt), int(number), bytes(part), bool(last)]:
             read = state_transfer.PartRead(to, attempt, number, Payload(part), last)
             return Called(PassDown(read))

@@ -18,7 +18,7 @@ from attrs import define, evolve, field
 from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, safe, sequencer, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
-from groupcomm.events import Block, Deliver, Left, Payload, SilenceReported, Suspected, ViewInstalled
+from groupcomm.events import Block, Deliver, Left, SilenceReported, Suspected, ViewInstalled
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
 from groupcomm.view import Address, View, ViewId, is_former, name_and_life
 
@@ -27,7 +27,7 @@ from .codec import Codec, RefusedError, pack
 from .discovery import EVERYWHERE, Discovery, Place, Reading, is_place, places_of
 from .doubts import Doubts
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
-from .layers import BEAT, DISCOVER, LAYERS, configs, stack_of, written, written_event
+from .layers import BEAT, DISCOVER, LAYERS, configs, multicast, stack_of, written, written_event
 from .logs import Log
 from .records import Record
 from .settings import Settings
@@ -58,6 +58,7 @@ _TRANSFERS: Final = (
     state_transfer.StateDropped,
     state_transfer.NoState,
     state_transfer.StateDeclared,
+    state_transfer.Full,
 )
 """What STATE_TRANSFER asks of an application, or tells it."""
 _FOLLOW_THE_NETWORK: Final = ("unicast/", "nakack/request")
@@ -302,7 +303,7 @@ class Member:
 
     def multicast(self, data: bytes) -> None:
         """The application multicasts."""
-        self._take("application", Called(Multicast(Payload(data))))
+        self._take("application", multicast(data))
 
     def answers(self, event: state_transfer.PartRead | state_transfer.PartFailed) -> None:
         """The application has read a part of its state, or gives none."""

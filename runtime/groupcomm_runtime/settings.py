@@ -25,9 +25,9 @@ class Settings:
     bytes of their messages. `event_bytes`: the most bytes of messages that wait for the application; with
     more, this member takes none. `majority`, `safe`: as those of `join`. `transport`: `udp` or `tcp`, the same for all
     members. `largest_state`: the bytes of a state that a member gives or takes. A joiner keeps them until it
-    is whole. `held`: the multicasts that wait for a state. With more, the member takes none until the state
-    is there. `encrypted`: nobody without the key reads a message on its way; the same for all members. It
-    needs the extra `encryption`.
+    is whole, above 16 MiB in a temporary file. `held_bytes`: the bytes of multicasts that wait for a state.
+    With as many, the member takes none until the state is there. `encrypted`: nobody without the key reads a
+    message on its way; the same for all members. It needs the extra `encryption`.
     """
 
     heartbeat: float = 0.2
@@ -40,7 +40,7 @@ class Settings:
     safe: bool = False
     transport: str = "udp"
     largest_state: int = 1 << 30
-    held: int = 10_000
+    held_bytes: int = 64 << 20
     encrypted: bool = False
 
     @property
@@ -70,17 +70,17 @@ class Settings:
             )
         if self.transport not in {"udp", "tcp"}:
             raise BadInputError(f"transport={self.transport!r}: it is 'udp' or 'tcp'")
-        if self.largest_state < 1 or self.held < 1:
-            raise BadInputError(f"largest_state={self.largest_state} and held={self.held}: each is 1 at least")
+        if self.largest_state < 1:
+            raise BadInputError(f"largest_state={self.largest_state}: it is 1 at least")
         if not _SMALLEST_DATAGRAM <= self.datagram <= _LARGEST_SENT or self.unstable < 1:
             raise BadInputError(
                 f"datagram={self.datagram} and unstable={self.unstable}: a datagram has {_SMALLEST_DATAGRAM} "
                 f"to {_LARGEST_SENT} bytes, and one message at least may be unstable"
             )
-        if min(self.unstable_bytes, self.event_bytes) < _LEAST_BYTES:
+        if min(self.unstable_bytes, self.event_bytes, self.held_bytes) < _LEAST_BYTES:
             raise BadInputError(
-                f"unstable_bytes={self.unstable_bytes} and event_bytes={self.event_bytes}: each has "
-                f"{_LEAST_BYTES} bytes at least, so that a message fits"
+                f"unstable_bytes={self.unstable_bytes}, event_bytes={self.event_bytes} and "
+                f"held_bytes={self.held_bytes}: each has {_LEAST_BYTES} bytes at least, so that a message fits"
             )
 
 

@@ -2,14 +2,16 @@
 
 STATE_TRANSFER (`groupcomm.state_transfer`) decides who gives the state to whom, and at which place of the
 order. It asks the application to mark its state, for the parts of what is marked, and to take parts that
-came. `Transfer` does so. What the application does runs in a thread: `get`, `set`, and the iterator that
-`get` may give. So a slow one delays neither heartbeats nor messages.
+came. `Transfer` does so. What the application does runs in a thread: `get`, `set` or `put`, and the iterator
+that `get` may give. So a slow one delays neither heartbeats nor messages. Parts that come are kept in a file
+until the last is there: an application never sees a part of a state that is broken off.
 """
 
 import asyncio
 import logging
+import tempfile
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Protocol
+from typing import IO, Any, Final, Protocol, TypeAlias
 
 import msgspec
 from attrs import define, field, frozen
@@ -22,9 +24,20 @@ from .codec import pack
 from .errors import BadInputError, EndedError
 from .frames import LARGEST_MESSAGE
 
-__all__ = ["Message", "NewView", "StateProvider", "Transfer", "numbered", "of_application", "pieces"]
+__all__ = [
+    "Message",
+    "NewView",
+    "Provider",
+    "StateProvider",
+    "StreamProvider",
+    "Transfer",
+    "numbered",
+    "of_application",
+    "pieces",
+]
 
 _PART: Final = LARGEST_MESSAGE - 512  # bytes; a part goes in one message, with the numbers that are in it
+_IN_MEMORY: Final = 16 << 20  # bytes of a state that comes; with more, it is in a file
 
 
 @frozen
@@ -75,6 +88,22 @@ class StateProvider(Protocol):
 
     def set(self, state: bytes) -> None:
         """Take over a state that `get` returned elsewhere. No message that follows has changed it yet."""
+
+
+class StreamProvider(Protocol):
+    """Holder of a state that takes it over piece by piece. `get` is as that of `StateProvider`."""
+
+    def get(self) -> bytes | Iterator[bytes]:
+        """The state."""
+
+    def put(self, parts: Iterator[bytes]) -> None:
+        """Take over a state, in parts of up to 65,024 bytes, as `StateProvider.set` does.
+
+        All parts have come: they are read from a temporary file, and no call is broken off.
+        """
+
+
+Provider: TypeAlias = StateProvider | StreamProvider
 
 
 def of_application(number: int, *messages: bytes) -> bytes:
@@ -139,15 +168,16 @@ class Transfer:
     `answers`: takes an answer for the layer. `record`: writes to the log of the operator.
     """
 
-    _provider: StateProvider
+    _provider: Provider
     _largest: int
     _patience: float
     _answers: Callable[[PartRead | PartFailed], None]
     _record: Callable[..., None]
     _gifts: dict[Address, _Gift] = field(factory=dict)
     _reading: set[asyncio.Task[None]] = field(factory=set)
-    _parts: list[bytes] = field(factory=list)
-    _size: int = 0
+    _file: IO[bytes] | None = None
+    size: int = 0
+    """The bytes of the state that have come; 0 if none is coming."""
 
     def asks(self, mark: MarkState) -> None:
         """The state is to be marked, when the application has taken the events before."""
@@ -208,22 +238,46 @@ class Transfer:
             self._answers(PartFailed(to, gift.attempt))
 
     def put(self, part: PutPart) -> None:
-        """Keep a part that came. Raises EndedError where the state is larger than this member takes."""
-        if part.number == 1:
-            self._parts, self._size = [], 0
+        """Keep a part that came. Raises EndedError where the state is larger than this member, or its disk, takes."""
+        if part.number == 1 or self._file is None:
+            self.drop()
+            self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - it is open until the state is set
         data = part.data if isinstance(part.data, bytes) else b""  # of a member that is broken
-        self._parts.append(data)
-        self._size += len(data)
-        if self._size > self._largest:
+        self.size += len(data)
+        if self.size > self._largest:
+            self.drop()
             raise EndedError(
                 f"the state of the group has more than {self._largest} bytes: raise Settings.largest_state"
             )
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise EndedError(
+                f"the state of the group cannot be kept in {tempfile.gettempdir()}: {error.strerror}; set TMPDIR"
+            ) from error
 
-    def came(self) -> list[bytes]:
-        """The parts of the state that is whole now."""
-        parts, self._parts, self._size = self._parts, [], 0
-        return parts
+    def drop(self) -> None:
+        """Forget what has come."""
+        if self._file is not None:
+            self._file.close()
+        self._file, self.size = None, 0
 
-    async def set(self, parts: list[bytes]) -> None:
+    def came(self) -> IO[bytes]:
+        """The state that is whole now, to be read from its start."""
+        file, self._file, self.size = self._file, None, 0
+        if file is None:
+            raise EndedError("a state is set of which no part has come")
+        file.seek(0)
+        return file
+
+    async def set(self, file: IO[bytes]) -> None:
         """Have the application take over a state."""
-        await asyncio.to_thread(lambda: self._provider.set(b"".join(parts)))
+        await asyncio.to_thread(self._sets, file)
+
+    def _sets(self, file: IO[bytes]) -> None:
+        with file:
+            provider: Any = self._provider
+            if hasattr(provider, "put"):
+                provider.put(iter(lambda: file.read(_PART), b""))
+            else:
+                provider.set(file.read())

@@ -14,8 +14,9 @@
 (*                                                                         *)
 (* A transfer survives views. An asker whose provider is gone or cannot    *)
 (* give the state (CANNOT) asks again, the same or another member: a new   *)
-(* attempt, and a new cut. An asker that holds as many messages as it may  *)
-(* passes up Full. If messages come all the same, it asks again.           *)
+(* attempt, and a new cut. An asker that holds many bytes of messages      *)
+(* passes up Full. What is on its way may still come. If it comes to hold  *)
+(* as many bytes as it may, and another message comes, it asks again.      *)
 (*                                                                         *)
 (* A state carries, of each member, the number of the last message in it.  *)
 (* A member that was cut off sends a message again in the merged view.     *)
@@ -47,7 +48,8 @@ EXTENDS Views, Steps, Integers, FiniteSets
 
 CONSTANTS
     Window,         \* parts in transit at most
-    MaxHeld,        \* messages that wait for a state at most
+    FullAt,         \* bytes of messages that wait for a state: with as many, the asker takes no more
+    MaxHeld,        \* ... and with as many, if one comes all the same, it asks again
     AskTime         \* ms until a member that no member gives the state to asks again
 
 (* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
@@ -59,8 +61,9 @@ AskAgain == TRUE           \* a member whose provider is gone asks another
 OnFailure == "refuses"     \* where the application gives no state, the provider "refuses", is "silent", or "ends"
 OnRefusal == "next"        \* the asker asks the "next" member, or "waits"
 Credits == TRUE            \* the provider sends no more parts than the asker has room for
-OnOverflow == "asks_again" \* an asker that holds MaxHeld messages and gets another "asks_again", or "grows"
-SignalFull == TRUE         \* an asker that holds MaxHeld messages passes up Full
+OnOverflow == "asks_again" \* an asker that holds MaxHeld bytes and gets another message "asks_again", or "grows"
+SignalFull == TRUE         \* an asker that holds FullAt bytes passes up Full
+CountBytes == TRUE         \* a held message counts with its bytes; if not, as 1
 TellOnMerge == TRUE        \* members of a merged view tell which state they have
 NameBranches == TRUE       \* a state's name has the views that its holder has been in without a decision, too
 KeepMost == TRUE           \* of several states the one that most members have is kept; if not, that of the first member
@@ -83,15 +86,15 @@ ASSUME
     /\ OnFailure \in {"refuses", "silent", "ends"} /\ OnRefusal \in {"next", "waits"}
     /\ OnOverflow \in {"asks_again", "grows"} /\ FoundsWhen \in {"first", "alone"} /\ SendWhen \in {"has", "view"}
     /\ AnswerOrder \in {"soon", "at_once"}
-    /\ {NumberAttempts, AskAgain, Credits, SignalFull, TellOnMerge, NameBranches, KeepMost, KeepLatest, StandingBefore,
+    /\ {NumberAttempts, AskAgain, Credits, SignalFull, CountBytes, TellOnMerge, NameBranches, KeepMost, KeepLatest, StandingBefore,
         ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce} \subseteq BOOLEAN
-    /\ {Window, MaxHeld, AskTime} \subseteq Nat \ {0}
+    /\ {Window, FullAt, MaxHeld, AskTime} \subseteq Nat \ {0} /\ FullAt <= MaxHeld
 
 -----------------------------------------------------------------------------
 (* Messages, and events that are passed up *)
 
-\* In the order. `standing`: the state that the sender has.
-AppMessage(number, payload) == [type |-> "APP", number |-> number, payload |-> payload]
+\* In the order. `size`: the bytes of the payload, 1 at least. `standing`: the state that the sender has.
+AppMessage(number, size, payload) == [type |-> "APP", number |-> number, size |-> size, payload |-> payload]
 AskMessage(provider, attempt) == [type |-> "ASK", provider |-> provider, attempt |-> attempt]
 TellMessage(view_id, standing) == [type |-> "TELL", view_id |-> view_id, standing |-> standing]
 
@@ -154,6 +157,7 @@ Start(member) ==
      whole |-> FALSE,           \* the last one, too
      given |-> [seen |-> NoneSeen, declared |-> FALSE], \* of the state that is coming
      held |-> <<>>,             \* the messages after the cut
+     bytes |-> 0,               \* ... and their bytes
      full |-> FALSE,            \* Full was passed up, and Room was not yet
      timer |-> FALSE,           \* the timer "ask" is set
      soon |-> FALSE,            \* the timer "soon" is set
@@ -172,7 +176,8 @@ IsNew(seen, sender, number) == sender \notin DOMAIN seen \/ number > seen[sender
 
 \* No transfer to this member.
 Idle(s) == [s EXCEPT !.provider = Nobody, !.marked = FALSE, !.parts = 0, !.whole = FALSE,
-                     !.given = [seen |-> NoneSeen, declared |-> FALSE], !.held = <<>>, !.full = FALSE]
+                     !.given = [seen |-> NoneSeen, declared |-> FALSE], !.held = <<>>, !.bytes = 0,
+                     !.full = FALSE]
 
 \* ... and it takes multicasts again.
 MakesRoom(s) == IF s.full THEN <<Room>> ELSE <<>>
@@ -236,21 +241,22 @@ IsPresent(s, sender, attempt) == ~s.has /\ sender = s.provider /\ (NumberAttempt
 \* The application multicasts.
 SendRequested(s, e) ==
     IF s.view = NoView \/ (SendWhen = "has" /\ ~s.has) THEN LocalError(s)
-    ELSE Handled([s EXCEPT !.sent = @ + 1], <<Multicast(AppMessage(s.sent + 1, e.payload))>>)
+    ELSE Handled([s EXCEPT !.sent = @ + 1], <<Multicast(AppMessage(s.sent + 1, e.size, e.payload))>>)
 
 \* A message of the application, in its place.
 AppReceived(s, e) ==
     LET message == e.message
         held == Append(s.held, [sender |-> e.sender, number |-> message.number, payload |-> message.payload])
-        fills == SignalFull /\ ~s.full /\ Len(held) = MaxHeld
-    IN IF ~IsMember(s, e.sender) \/ message.number < 1 THEN RemoteError(s)
+        bytes == s.bytes + IF CountBytes THEN message.size ELSE 1
+        fills == SignalFull /\ ~s.full /\ bytes >= FullAt
+    IN IF ~IsMember(s, e.sender) \/ message.number < 1 \/ message.size < 1 THEN RemoteError(s)
        ELSE IF s.has
        THEN IF IsNew(s.seen, e.sender, message.number) \/ ~HandSeen
             THEN Handled([s EXCEPT !.seen = Updated(@, e.sender, message.number)], <<Deliver(e.sender, message.payload)>>)
             ELSE Ignored(s)
        ELSE IF s.provider = Nobody \/ ~s.marked \/ AfterMarker = "dropped" THEN Ignored(s)
-       ELSE IF Len(held) > MaxHeld /\ OnOverflow = "asks_again" THEN IF s.settled THEN AskSoon(s, <<>>) ELSE Stop(s)
-       ELSE Handled([s EXCEPT !.held = held, !.full = @ \/ fills], IF fills THEN <<Full>> ELSE <<>>)
+       ELSE IF s.bytes >= MaxHeld /\ OnOverflow = "asks_again" THEN IF s.settled THEN AskSoon(s, <<>>) ELSE Stop(s)
+       ELSE Handled([s EXCEPT !.held = held, !.bytes = bytes, !.full = @ \/ fills], IF fills THEN <<Full>> ELSE <<>>)
 
 \* This member is asked: the state is marked here, and the first part is read. (Members that lack a state ask again when it
 \* is decided which one is kept.)

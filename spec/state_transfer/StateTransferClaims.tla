@@ -13,6 +13,7 @@ LocalTypeOK(m) ==
     LET s == local[m] IN
     /\ s.member = m
     /\ s.has => s.provider = Nobody /\ s.held = <<>>
+    /\ s.held = <<>> <=> s.bytes = 0
     /\ (s.provider # Nobody) => IsMember(s, s.provider) \/ ~AskAgain
     /\ s.whole => s.provider # Nobody
     /\ s.parts \in Nat /\ s.attempt \in Nat /\ s.sent \in Nat
@@ -93,14 +94,18 @@ StateIsKept ==
          /\ \E m \in here : \E x \in DOMAIN local[m].told : local[m].told[x].name # LacksName)
         => \E m \in here : local[m].has
 
-\* The messages that wait for a state, and the parts in transit, have a bound.
+\* The bytes of the messages that wait for a state, and the parts in transit, have a bound: all held messages but the last have
+\* less than MaxHeld.
+RECURSIVE BytesOf(_)
+BytesOf(messages) == IF messages = <<>> THEN 0 ELSE SizeOf(Head(messages).number) + BytesOf(Tail(messages))
+
 PartsOnTheWay(p, m) ==
     LET Is(message) == message.type = "PART" /\ message.attempt = local[m].attempt
     IN Len(SelectSeq(wire[p][m], Is))
 
 BoundedBuffer ==
     \A m \in up :
-        /\ Len(local[m].held) <= MaxHeld
+        /\ LET held == local[m].held IN held # <<>> => BytesOf(SubSeq(held, 1, Len(held) - 1)) < MaxHeld
         /\ \A p \in up : PartsOnTheWay(p, m) <= Window
 
 \* A provider keeps a marked state for members of its view alone, and its application has one for each of them. No two

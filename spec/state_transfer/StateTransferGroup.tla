@@ -10,7 +10,8 @@
 (* - UNICAST by contract (ReliableUnicast).                                *)
 (* - The application: its state is what it has delivered, in order. It     *)
 (*   marks it, gives it in parts, or fails to. After Full it takes no      *)
-(*   message of the order until Room, or until a view ends without it.     *)
+(*   message of the order, but for some bytes that are on their way, until *)
+(*   Room, or until a view ends without it.                                *)
 (* - Views: `History` is a script. Its first views are installed, and      *)
 (*   their members have a state. Any other view may be installed at any    *)
 (*   time: a member that it leaves out has crashed, has left, or is        *)
@@ -26,6 +27,7 @@ CONSTANTS
     FormsEarly,     \* ... and may be formed before this layer hears of it
     PartCount,      \* parts of a state
     SnapshotIsOld,  \* the parts are of the state as it was marked; if not, as it is when they are read
+    Lag,            \* bytes of messages that are on their way to a program when it is told Full
     MaxCrashes,     \* fault budget
     Crashers,       \* bound: who crashes
     MaxFailures,    \* fault budget: the application fails to give a part
@@ -97,6 +99,9 @@ Answers(m, a, effects) ==
 -----------------------------------------------------------------------------
 (* The order *)
 
+\* The bytes of the message of a number. (A model may put other sizes in its place.)
+SizeOf(number) == 1
+
 MulticastsOf(effects) ==
     LET Is(effect) == effect.type = "Multicast"
         list == SelectSeq(effects, Is)
@@ -154,7 +159,7 @@ IsOrdered(m) == ~Majority \/ reported[m] = {installed[m]}
 
 AppSends(m) ==
     /\ IsActive(m) /\ local[m].sent < Sends[m]
-    /\ \E event \in {[type |-> "SendRequested", payload |-> local[m].sent + 1]} :
+    /\ \E event \in {[type |-> "SendRequested", payload |-> local[m].sent + 1, size |-> SizeOf(local[m].sent + 1)]} :
         MemberStep(local[m], event).outcome = "handled" /\ Here("AppSends", m, event, {})
     /\ UNCHANGED spent /\ Stays
 
@@ -164,7 +169,7 @@ Received(type) == CASE type = "APP" -> "AppReceived" [] type = "ASK" -> "AskRece
 
 \* The next message of the order that m has not delivered.
 Deliver1(action, m, types) ==
-    /\ IsActive(m) /\ Undelivered(m) # {} /\ IsOrdered(m) /\ (apps[m].full => IsClosed(m))
+    /\ IsActive(m) /\ Undelivered(m) # {} /\ IsOrdered(m) /\ (apps[m].full => IsClosed(m) \/ local[m].bytes < FullAt + Lag)
     /\ \E i \in {CHOOSE i \in Undelivered(m) : \A j \in Undelivered(m) : i <= j} :
        \E x \in {order[installed[m]][i]} :
         /\ MayDeliver(m, i) /\ cast[x[1]][x[2]].type \in types
@@ -312,14 +317,15 @@ Misuse(m) ==
     /\ \E event \in
         {[type |-> "AskTimeout"], [type |-> "SoonTimeout"],
          [type |-> "ViewInstalled", view |-> View(99, "Z", <<"Z">>)],
-         [type |-> "AppReceived", sender |-> "Z", message |-> AppMessage(1, 1)],
+         [type |-> "AppReceived", sender |-> "Z", message |-> AppMessage(1, 1, 1)],
+         [type |-> "AppReceived", sender |-> m, message |-> AppMessage(9, 0, 1)],
          [type |-> "AskReceived", sender |-> "Z", message |-> AskMessage("Z", 1)],
          [type |-> "TellReceived", sender |-> "Z", message |-> TellMessage(local[m].view.id, Standing(0, LacksName, FALSE))],
          [type |-> "PartReceived", sender |-> "Z", message |-> PartMessage(1, 0, [of |-> <<>>, part |-> 0], FALSE, NoneSeen, FALSE)],
          [type |-> "CreditReceived", sender |-> "Z", message |-> CreditMessage(1, 1)],
          [type |-> "CannotReceived", sender |-> "Z", message |-> CannotMessage(1)],
          [type |-> "PartFailed", to |-> "Z", attempt |-> 1],
-         [type |-> "SendRequested", payload |-> 9],
+         [type |-> "SendRequested", payload |-> 9, size |-> 1],
          [type |-> "DeclareRequested"],
          [type |-> "ViewFormed", view_id |-> NoViewId]} :
         /\ MemberStep(local[m], event).outcome # "handled"

@@ -39,10 +39,11 @@ Alphabet(messages, outsides) ==
     \cup {[type |-> "PartRead", to |-> r.to, attempt |-> r.attempt, number |-> r.number, data |-> r.data, last |-> r.number = PartCount]
             : r \in reads}
     \cup {[type |-> "PartFailed", to |-> r.to, attempt |-> r.attempt] : r \in reads}
-    \cup {[type |-> "SendRequested", payload |-> 9], [type |-> "AskTimeout"], [type |-> "SoonTimeout"], [type |-> "DeclareRequested"],
+    \cup {[type |-> "SendRequested", payload |-> 9, size |-> 2], [type |-> "AskTimeout"], [type |-> "SoonTimeout"], [type |-> "DeclareRequested"],
           [type |-> "PartFailed", to |-> "Z", attempt |-> 1],
-          [type |-> "AppReceived", sender |-> "Z", message |-> AppMessage(1, 1)],
-          [type |-> "AppReceived", sender |-> "A", message |-> AppMessage(0, 1)],
+          [type |-> "AppReceived", sender |-> "Z", message |-> AppMessage(1, 1, 1)],
+          [type |-> "AppReceived", sender |-> "A", message |-> AppMessage(0, 1, 1)],
+          [type |-> "AppReceived", sender |-> "A", message |-> AppMessage(1, 0, 1)],
           [type |-> "TellReceived", sender |-> "Z", message |-> TellMessage(NoViewId, Standing(0, LacksName, FALSE))],
           [type |-> "PartReceived", sender |-> "A", message |-> PartMessage(1, 0, [of |-> <<>>, part |-> 0], FALSE, NoneSeen, FALSE)],
           [type |-> "AskReceived", sender |-> "Z", message |-> AskMessage("Z", 1)]}

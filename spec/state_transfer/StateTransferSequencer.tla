@@ -26,7 +26,7 @@ stack_vars == <<vars, upper_vars>>
 stack_view == <<view, upper_vars>>
 
 Above == INSTANCE StateTransfer WITH
-    Window <- 1, MaxHeld <- 9, AskTime <- 1000
+    Window <- 1, FullAt <- 9, MaxHeld <- 9, AskTime <- 1000
 
 -----------------------------------------------------------------------------
 (* STATE_TRANSFER takes events, and its application answers *)
@@ -93,7 +93,7 @@ PassedOn ==
 
 AppRequests(m) ==
     /\ IsActive(m) /\ upper[m].has /\ upper[m].sent < Requests[m]
-    /\ TakesUp(m, <<[type |-> "SendRequested", payload |-> upper[m].sent + 1]>>, post)
+    /\ TakesUp(m, <<[type |-> "SendRequested", payload |-> upper[m].sent + 1, size |-> 1]>>, post)
     /\ Environment("AppRequests", m, None, {}) /\ UNCHANGED view
 
 SoonFires(m) ==

@@ -14,20 +14,24 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from types import SimpleNamespace
+from typing import Any, Final, cast
 
 from attrs import evolve
 
 from groupcomm.effects import PassUp, SetTimer
 from groupcomm.events import Block, Deliver, ViewInstalled
-from groupcomm.state_transfer import MarkState
+from groupcomm.stack import Tagged
+from groupcomm.state_transfer import MarkState, Part, Seen
 from groupcomm_field.torture.running import Campaign, tortured
 from groupcomm_runtime import group as groups
 from groupcomm_runtime import logs
+from groupcomm_runtime.codec import Codec
 from groupcomm_runtime.discovery import Folder
 from groupcomm_runtime.frames import Fragments, Once
 from groupcomm_runtime.member import Member
 from groupcomm_runtime.records import NO_RECORD
+from groupcomm_runtime.transfer import Transfer
 
 __all__ = ["BROKEN", "noticed"]
 
@@ -145,6 +149,44 @@ def _marks_late() -> None:
     _instead(groups.Group, "_happen", late)
 
 
+def _gives_another_mark() -> None:
+    """Each member that asks gets the state as it was marked for the first."""
+    marked: list[object] = []
+
+    def first(mark: Callable[..., Any]) -> Callable[..., Any]:
+        async def marks(self: Transfer, event: MarkState) -> None:
+            provider = self._provider
+            marked.append(provider.get())
+            self._provider = cast("Any", SimpleNamespace(get=lambda: marked[0]))
+            await mark(self, event)
+            self._provider = provider
+
+        return marks
+
+    _instead(Transfer, "mark", first)
+
+
+def _numbers_are_lost() -> None:
+    """A part of a state comes without the numbers of the messages in it."""
+
+    def forgets(decode: Callable[..., Any]) -> Callable[..., Any]:
+        def decodes(self: Codec, data: bytes) -> Any:  # noqa: ANN401 - a message
+            return _without_numbers(decode(self, data))
+
+        return decodes
+
+    _instead(Codec, "decode", forgets)
+
+
+def _without_numbers(message: Any) -> Any:  # noqa: ANN401 - a message of any layer
+    if isinstance(message, Part):
+        return evolve(message, seen=Seen(()))
+    if isinstance(message, Tagged):
+        return evolve(message, message=_without_numbers(message.message))
+    carried = getattr(message, "payload", None)
+    return evolve(message, payload=_without_numbers(carried)) if isinstance(carried, Tagged) else message
+
+
 def _passes_up(kind: type) -> Callable[[object], bool]:
     return lambda effect: isinstance(effect, PassUp) and isinstance(effect.event, kind)
 
@@ -178,13 +220,22 @@ BROKEN: Final[dict[str, Callable[[], None]]] = {
     "records are forgotten": _no_records,
     "numbers follow the clock alone": _numbers_of_the_clock,
     "the state is marked late": _marks_late,
+    "the state is that of another mark": _gives_another_mark,
+    "the state comes without the numbers in it": _numbers_are_lost,
     "a message is acknowledged before it is safe": lambda: _instead(
         groups.Group, "send", lambda send: lambda self, data: send(self, data, safe=False)
     ),
 }
 """Each piece, and how it is broken."""
 
-OF_STATES: Final = frozenset({"the state is marked late", "a message is acknowledged before it is safe"})
+OF_STATES: Final = frozenset(
+    {
+        "the state is marked late",
+        "the state is that of another mark",
+        "the state comes without the numbers in it",
+        "a message is acknowledged before it is safe",
+    }
+)
 """Those for which members join with a state."""
 
 _MAJORITY: Final = OF_STATES | {"records are forgotten"}

@@ -175,7 +175,8 @@ def test_a_member_without_the_option_is_a_stranger(tmp_path: Path) -> None:
         join = groupcomm_runtime.join
         async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST, majority=True):
             with pytest.raises(
-                groupcomm_runtime.BadInputError, match="another majority=, safe=, state= or encrypted=: give the same"
+                groupcomm_runtime.BadInputError,
+                match="another majority=, safe=, state=, encrypted= or era=: give the same",
             ):
                 async with join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST):
                     pass
@@ -194,7 +195,7 @@ def test_the_state_of_the_latest_formed_view_is_kept_though_fewer_have_it() -> N
     said: list[tuple[str, state_transfer.Tell]] = []
 
     def take(name: str, event: state_transfer.Event) -> None:
-        members[name], effects = state_transfer.step(state_transfer.Config(2, 8, 1_000), members[name], event)
+        members[name], effects = state_transfer.step(state_transfer.Config(2, 8, 8, 1_000), members[name], event)
         casts = [effect.message for effect in effects if isinstance(effect, Multicast)]
         said.extend((name, each) for each in casts if isinstance(each, state_transfer.Tell))
 

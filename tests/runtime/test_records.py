@@ -4,10 +4,11 @@ import asyncio
 import logging
 import re
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from groupcomm.view import View, ViewId, name_and_life
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import CALM, LossySocket
-from groupcomm_runtime import BadInputError, EndedError, Group, WaitsForPrimary, records
+from groupcomm_runtime import BadInputError, EndedError, Group, Message, WaitsForPrimary, records
 from groupcomm_runtime.records import Record
 from tests.runtime.conversing import FAST, KEY, of_demo, run
 
@@ -340,3 +341,77 @@ def test_it_is_as_long_as_its_views_are_few() -> None:
     members = tuple(f"member-{number}#1795795898726004" for number in range(100))
     whole = Record(1, joined=True, attempts=tuple(View(ViewId(n, "a"), members) for n in range(100)))
     assert len(records.encoded(whole, "demo", "a")) < records.LARGEST
+
+
+class Kept:
+    """A holder of a state: the messages."""
+
+    def __init__(self) -> None:
+        self.messages: list[bytes] = []
+
+    def get(self) -> bytes:
+        return b",".join(self.messages)
+
+    def set(self, state: bytes) -> None:
+        self.messages = state.split(b",") if state else []
+
+    async def take(self, group: Group) -> None:
+        async for event in group:
+            if isinstance(event, Message):
+                self.messages.append(event.data)
+
+
+@pytest.mark.parametrize("finds", ["folder", "peers"])
+def test_where_the_primary_is_lost_an_operator_declares_an_era(tmp_path: Path, finds: str) -> None:
+    """The senior of a pair is lost. Without a declaration the other waits; one that comes with the former era is refused."""
+    with ExitStack() as ports:
+        sockets = [ports.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(3)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        places = [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
+
+    def joins(at: int, state: Kept, **more: Any) -> AbstractAsyncContextManager[Group]:  # noqa: ANN401 - of join
+        where = {"folder": tmp_path} if finds == "folder" else {"folder": None, "peers": places, "listen": places[at]}
+        return joining("abc"[at], state=state, **{**where, **more})
+
+    async def until(holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(60):
+            while not holds():  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.02)
+
+    async def test() -> None:
+        old, kept, new = Kept(), Kept(), Kept()
+        async with joins(0, old, founds=True) as senior, joins(1, kept, founds=False) as junior:
+            taking = [asyncio.create_task(state.take(group)) for state, group in ((old, senior), (kept, junior))]
+            await until_primary(junior)
+            await junior.has_state()
+            await senior.send(b"known")
+            senior._member.close("failed")  # noqa: SLF001 - it is lost, and says nothing
+            senior.ended(EndedError("lost"))
+            await until(lambda: len(junior.members) == 1 and junior.waits_for is not None)
+            assert not junior.primary
+        await asyncio.gather(*taking, return_exceptions=True)
+        assert [b"known"] == kept.messages
+        async with joins(1, kept, founds=True, era=1) as one, joins(2, new, era=1) as other:
+            taking = [asyncio.create_task(state.take(group)) for state, group in ((kept, one), (new, other))]
+            await until_primary(other)
+            await other.has_state()
+            await one.send(b"both")
+            await until(lambda: [b"known", b"both"] == kept.messages == new.messages)
+            with pytest.raises(BadInputError, match="era="):
+                async with asyncio.timeout(20), joins(0, old, founds=finds == "peers" or None):
+                    pass
+        await asyncio.gather(*taking)
+
+    run(test())
+
+
+def test_in_a_later_era_a_member_founds_by_an_explicit_call_alone(tmp_path: Path) -> None:
+    async def test() -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(3), joining("a", tmp_path, era=1) as one:
+                while not one.primary:  # noqa: ASYNC110 - as above
+                    await asyncio.sleep(0.02)
+                raise AssertionError("it has founded a group")
+
+    run(test())

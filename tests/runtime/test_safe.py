@@ -135,7 +135,9 @@ def test_bad_input(tmp_path: Path) -> None:
         async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as group:
             with pytest.raises(BadInputError, match="join all with safe=True"):
                 await group.send(b"x", safe=True)
-            with pytest.raises(BadInputError, match="another majority=, safe=, state= or encrypted=: give the same"):
+            with pytest.raises(
+                BadInputError, match="another majority=, safe=, state=, encrypted= or era=: give the same"
+            ):
                 async with join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST, safe=True):
                     pass
         with pytest.raises(BadInputError, match="safe= is bool"):

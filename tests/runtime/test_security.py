@@ -462,7 +462,7 @@ def test_two_of_another_version_or_majority_found_no_second_group(
             why = (
                 f"version {VERSION + 1}, and this is {VERSION}"
                 if how == "version"
-                else "another majority=, safe=, state= or encrypted=: give"
+                else "another majority=, safe=, state=, encrypted= or era=: give"
             )
             for text in await asyncio.gather(enters("b"), enters("c")):
                 assert why in text

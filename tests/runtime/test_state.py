@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
@@ -14,6 +15,7 @@ import pytest
 from attrs import evolve
 
 import groupcomm_runtime
+from groupcomm import state_transfer
 from groupcomm.events import Deliver
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import replayed
@@ -335,6 +337,89 @@ def _slow(seconds: float, state: list[str], ended: asyncio.Event) -> Callable[[]
     return get
 
 
+class Streamed(Member):
+    """A member that takes the state over in parts, and has their sizes."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.sizes: list[int] = []
+
+    def put(self, parts: Iterator[bytes]) -> None:
+        whole = bytearray()
+        for part in parts:
+            self.sizes.append(len(part))
+            whole += part
+        self.state = json.loads(bytes(whole))
+
+
+def test_a_state_is_taken_over_in_parts_and_the_tables_say_how_much_has_come(tmp_path: Path) -> None:
+    """A state of 20 MiB: more than stays in memory."""
+    size = 20 << 20
+
+    async def test() -> None:
+        holder, joiner = Member("a"), Streamed("j")
+        await holder.join(tmp_path / "one")
+        holder.state = ["x" * size]
+        await joiner.join(tmp_path / "one")
+        came = [0]
+        while len(joiner.state) == 0:
+            came.append(joiner.group.tables["bytes of a coming state"])
+            await asyncio.sleep(0.02)
+        assert ["x" * size] == joiner.state
+        assert size < sum(joiner.sizes) < size + 10
+        assert 65_024 == max(joiner.sizes), "a part of a message"
+        assert 3 < len({*came}), "it rises"
+        assert sorted(came[: came.index(max(came))]) == came[: came.index(max(came))], "until it is whole"
+        assert await joiner.has_state(30)
+        assert 0 == joiner.group.tables["bytes of a coming state"]
+        for each in (joiner, holder):
+            await each.leave()
+
+    run(test())
+
+
+@pytest.mark.parametrize("most", [200_000, 64 << 20], ids=["bounded", "without the bound"])
+def test_messages_that_wait_for_a_state_are_bounded_in_bytes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, *, most: int
+) -> None:
+    """With as many bytes the joiner takes no more. Without the bound it holds all that is sent, 4 MB."""
+    bounded = most == 200_000
+
+    async def test() -> None:
+        holder, joiner = Member("a"), Member("j")
+        settings = evolve(FAST, held_bytes=most, unstable_bytes=1 << 20)
+        await holder.join(tmp_path, settings=settings)
+        go = threading.Event()
+        holder.fails = [lambda: go.wait(60) and json.dumps([]).encode()]
+        await joiner.join(tmp_path, settings=settings)
+        await until(lambda: not holder.fails)
+        many = [f"{number:05}" * 4_000 for number in range(200)]
+        sends = [asyncio.create_task(holder.group.send(each.encode())) for each in many]
+
+        def transfer() -> state_transfer.State:
+            mine = joiner.group._member._transfer  # noqa: SLF001 - what it holds
+            assert mine is not None
+            return mine
+
+        await until(lambda: all(each.done() for each in sends))
+        if bounded:
+            await until(lambda: transfer().full)
+            await asyncio.sleep(1)  # no more comes
+            assert most <= transfer().bytes < most + settings.unstable_bytes, "what was on its way"
+        else:
+            await until(lambda: transfer().bytes > 200 * 20_000)
+        go.set()
+        assert await joiner.has_state(30)
+        await asyncio.wait_for(asyncio.gather(*sends), 30)
+        await until(lambda: many == joiner.state == holder.state)
+        for each in (joiner, holder):
+            await each.leave()
+
+    with caplog.at_level(logging.WARNING, logger="groupcomm_runtime"):
+        run(test())
+    assert ("held" in {json.loads(each.getMessage())["operation"] for each in caplog.records}) == bounded
+
+
 def test_a_slow_provider_is_suspected_by_nobody_and_messages_go_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -458,7 +543,7 @@ def test_a_member_without_a_state_is_a_stranger_to_members_with_one(tmp_path: Pa
     async def test() -> None:
         holder = Member("a")
         await holder.join(tmp_path)
-        with pytest.raises(BadInputError, match="another majority=, safe=, state= or encrypted=: give the same"):
+        with pytest.raises(BadInputError, match="another majority=, safe=, state=, encrypted= or era=: give the same"):
             async with groupcomm_runtime.join("demo", name="b", key=KEY, folder=tmp_path / "members", settings=FAST):
                 pass
         await holder.leave()

@@ -20,7 +20,7 @@ from groupcomm.view import View, ViewId
 from groupcomm_runtime import BadInputError, EndedError, NewView, transfer
 from groupcomm_runtime.transfer import Transfer, numbered, of_application, pieces
 
-CONFIG = state_transfer.Config(window=2, max_held=8, ask_time=1_000)
+CONFIG = state_transfer.Config(window=2, full_at=16, max_held=16, ask_time=1_000)
 PARTS = 3
 RECEIVED: dict[type, Callable[..., Any]] = {
     state_transfer.App: state_transfer.AppReceived,
@@ -133,7 +133,7 @@ class World:
     def send(self, member: Member) -> None:
         if member.core.has:
             self.sent += 1
-            member.step(state_transfer.SendRequested(Payload(b"%d" % self.sent)))
+            member.step(state_transfer.SendRequested(Payload(b"%d" % self.sent), 1 + self.sent % 3))
 
     def speak(self, branch: Branch) -> bool:
         """One more message is ordered."""
@@ -349,7 +349,7 @@ def test_the_numbers_of_members_that_are_gone_are_forgotten_with_their_names_nex
     for life in range(1, 100):
         joiner = f"b#{life}"
         one.step(ViewInstalled(View(ViewId(2 * life, "a#1"), ("a#1", joiner))))
-        one.step(state_transfer.AppReceived(joiner, state_transfer.App(1, Payload(b"x"))))
+        one.step(state_transfer.AppReceived(joiner, state_transfer.App(1, 1, Payload(b"x"))))
         one.step(ViewInstalled(View(ViewId(2 * life + 1, "a#1"), ("a#1",))))
     assert {"b#99": 1} == dict(one.core.seen.items())
 
@@ -477,8 +477,10 @@ def test_a_state_that_comes_has_a_limit_and_is_put_together_anew() -> None:
         one.put(state_transfer.PutPart(1, Payload(b"an attempt")))
         one.put(state_transfer.PutPart(1, Payload(b"an")))
         one.put(state_transfer.PutPart(2, Payload(b"other")))
+        assert 7 == one.size
         await one.set(one.came())
         assert [b"another"] == provider.taken
+        assert 0 == one.size
         for number in (1, 2):
             one.put(state_transfer.PutPart(number, Payload(b"1234")))
         with pytest.raises(EndedError, match="more than 10 bytes: raise Settings"):

@@ -52,7 +52,7 @@ def test_members_of_a_view_have_one_state(names: tuple[str, ...]) -> None:
 
 
 def test_with_a_majority_there_is_one_sequence() -> None:
-    outcome = simulate(PRIMARY, events=12_000, seed=1)
+    outcome = simulate(PRIMARY, events=12_000, seed=5)
     assert outcome.found is None, outcome.found
     assert min(outcome.judged[claim] for claim in ("SequenceOnlyGrows", "PrimaryHasSequence")) > 10
 
