@@ -31,7 +31,7 @@ from .frames import LARGEST_MESSAGE
 from .group import Blocked, Event, Group, NewLife, NoState, Primary, StateDropped, Unblocked, WaitsForPrimary, join
 from .keys import key_in
 from .settings import FAST, PATIENT, Settings
-from .transfer import Message, NewView, StateProvider
+from .transfer import Message, NewView, StateProvider, Unicast
 
 __all__ = [
     "FAST",
@@ -58,6 +58,7 @@ __all__ = [
     "StateDropped",
     "StateProvider",
     "Unblocked",
+    "Unicast",
     "WaitsForPrimary",
     "join",
     "key_in",

@@ -22,7 +22,7 @@ from .codec import pack
 from .errors import BadInputError, EndedError
 from .frames import LARGEST_MESSAGE
 
-__all__ = ["Message", "NewView", "StateProvider", "Transfer", "numbered", "of_application", "pieces"]
+__all__ = ["Message", "NewView", "StateProvider", "Transfer", "Unicast", "numbered", "of_application", "pieces"]
 
 _PART: Final = LARGEST_MESSAGE - 512  # bytes; a part goes in one message, with the numbers that are in it
 
@@ -30,6 +30,17 @@ _PART: Final = LARGEST_MESSAGE - 512  # bytes; a part goes in one message, with 
 @frozen
 class Message:
     """A message of `sender`: survivors of a view deliver the same messages in it, in one order."""
+
+    sender: Address
+    data: bytes
+
+
+@frozen
+class Unicast:
+    """A message of `sender` to this member alone: once, in the order of its sending, in none with other events.
+
+    So it may come before the view in which this member first sees its sender, and after the one without it.
+    """
 
     sender: Address
     data: bytes
