@@ -28,7 +28,19 @@ from .errors import (
     NotSafe,
 )
 from .frames import LARGEST_MESSAGE
-from .group import Blocked, Event, Group, NewLife, NoState, Primary, StateDropped, Unblocked, WaitsForPrimary, join
+from .group import (
+    Blocked,
+    Event,
+    Group,
+    NewLife,
+    NoState,
+    Primary,
+    StateDropped,
+    Suspects,
+    Unblocked,
+    WaitsForPrimary,
+    join,
+)
 from .keys import key_in
 from .settings import FAST, PATIENT, Settings
 from .transfer import Message, NewView, StateProvider, Unicast
@@ -57,6 +69,7 @@ __all__ = [
     "Settings",
     "StateDropped",
     "StateProvider",
+    "Suspects",
     "Unblocked",
     "Unicast",
     "WaitsForPrimary",

@@ -53,6 +53,7 @@ __all__ = [
     "NoState",
     "Primary",
     "StateDropped",
+    "Suspects",
     "Unblocked",
     "WaitsForPrimary",
     "join",
@@ -104,6 +105,17 @@ class WaitsForPrimary:
 
 
 @frozen
+class Suspects:
+    """The failure detector of this member suspects `member`. A view without it follows, or the others exclude this one.
+
+    `why`: "silent", "suspects me", "excludes me" or "stays apart", as HEARTBEAT says it (`groupcomm.heartbeat`).
+    """
+
+    member: Address
+    why: str
+
+
+@frozen
 class Blocked:
     """Messages of this member wait from now on, while the view changes. For `join(blocks=True)` alone."""
 
@@ -127,7 +139,17 @@ class StateDropped:
 
 
 Event: TypeAlias = (
-    Message | Unicast | NewView | Primary | WaitsForPrimary | NewLife | NoState | StateDropped | Blocked | Unblocked
+    Message
+    | Unicast
+    | NewView
+    | Primary
+    | WaitsForPrimary
+    | Suspects
+    | NewLife
+    | NoState
+    | StateDropped
+    | Blocked
+    | Unblocked
 )
 
 
@@ -721,6 +743,7 @@ class Group:
 
     def suspects(self, member: Address, why: str) -> None:
         self._operations.record("suspects", level=logging.WARNING, suspect=member, why=why)
+        self._happen([Suspects(member, why)])
 
     def ended(self, error: BaseException | None) -> None:
         """End; or begin another incarnation, if the last was refused and the application has not left."""

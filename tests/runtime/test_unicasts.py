@@ -11,7 +11,17 @@ from attrs import evolve
 from groupcomm.events import DeliverUnicast, Payload
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import Life, replayed
-from groupcomm_runtime import BadInputError, EventsWaitError, Group, Message, NewView, NotDelivered, Unicast, join
+from groupcomm_runtime import (
+    BadInputError,
+    EventsWaitError,
+    Group,
+    Message,
+    NewView,
+    NotDelivered,
+    Suspects,
+    Unicast,
+    join,
+)
 from groupcomm_runtime.questions import AnswerError, Questions
 from tests.runtime.conversing import FAST, KEY, run
 
@@ -83,6 +93,9 @@ def test_who_is_not_in_the_view_or_goes_gets_none(tmp_path: Path) -> None:
             assert 200 < ended.count(True) <= 256
             assert all(isinstance(each, NotDelivered) for each in ended if each is not True)
             assert (a.address,) == a.members
+            while not isinstance(event := await anext(a), Suspects):
+                pass
+            assert Suspects(gone, "silent") == event
 
     run(test())
 
