@@ -61,6 +61,14 @@ class Deliver:
 
 
 @frozen
+class DeliverUnicast:
+    """To the application: a message to this member alone, in no order with multicasts (SEQ-16)."""
+
+    sender: Address
+    payload: Payload
+
+
+@frozen
 class MessageReceived:
     """The multicast layer received a message of `size` payload bytes, 1 or more, in order or not."""
 

@@ -43,7 +43,7 @@ from attrs import frozen
 
 from .effects import Multicast, PassUp, Send
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Deliver, Payload, Suspected, ViewFormed, ViewInstalled
+from .events import Deliver, DeliverUnicast, Payload, Suspected, ViewFormed, ViewInstalled
 from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId, is_former, name_and_life
@@ -61,6 +61,7 @@ __all__ = [
     "Data",
     "DataReceived",
     "Deliver",
+    "DeliverUnicast",
     "Effect",
     "Entry",
     "Event",
@@ -248,7 +249,7 @@ Event: TypeAlias = (
 # Effects ------------------------------------------------------------------------------------------
 
 
-Effect: TypeAlias = Send[Message] | Multicast[Message] | PassUp[Deliver | ViewFormed]
+Effect: TypeAlias = Send[Message] | Multicast[Message] | PassUp[Deliver | DeliverUnicast | ViewFormed]
 
 # State --------------------------------------------------------------------------------------------
 
@@ -341,7 +342,7 @@ def step(config: Config, state: State, event: Event) -> Transition:
         case UnicastRequested():
             return state, (Send(event.to, Plain(event.payload)),)
         case PlainReceived():
-            return state, (PassUp(Deliver(event.sender, event.message.payload)),)
+            return state, (PassUp(DeliverUnicast(event.sender, event.message.payload)),)
         case ForwardReceived():
             return _forward_received(config, state, event)
         case DataReceived():

@@ -18,7 +18,8 @@ to its end. Layers are written top first. This is the whole meaning of a composi
    leaves the stack too: below all layers first, above all last. Where it goes down, all layers beneath have
    taken it before the next effect of its sender.
 6. `Multicast` and `Send` are calls of the first layer below that has the event `SendRequested` or
-   `UnicastRequested`. That layer gives the message back with `Deliver`, and the stack hands it on.
+   `UnicastRequested`. That layer gives the message back with `Deliver` or `DeliverUnicast`, and the stack
+   hands it on.
 7. A field that is `Below` is read when the layer takes its event, from the nearest layer beneath that offers
    such a value: `below(state)` of its module. If none does, the value came with the step's event.
 8. An answer may come within the step that asks. The layer is then entered again while effects of its step
@@ -60,7 +61,7 @@ from attrs import field, frozen
 from .core import Core, StateT
 from .effects import CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from .errors import LocalProtocolError, ProtocolError, RemoteProtocolError
-from .events import OBSERVED, Below, Deliver, HoldBack, Payload
+from .events import OBSERVED, Below, Deliver, DeliverUnicast, HoldBack, Payload
 from .view import Address
 
 APPLICATION: Final = ""
@@ -434,7 +435,7 @@ class Stack:
         """Do an effect of the layer at a place: a neighbour's event, or the stack's own effect."""
         if type(effect) is PassUp:
             match effect.event:
-                case Deliver(sender, Tagged() as message):
+                case Deliver(sender, Tagged() as message) | DeliverUnicast(sender, Tagged() as message):
                     self._received(sender, message, todo)
                 case event:
                     self._up(at - 1, event, todo)

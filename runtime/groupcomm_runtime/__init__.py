@@ -28,10 +28,22 @@ from .errors import (
     NotSafe,
 )
 from .frames import LARGEST_MESSAGE
-from .group import Blocked, Event, Group, NewLife, NoState, Primary, StateDropped, Unblocked, WaitsForPrimary, join
+from .group import (
+    Blocked,
+    Event,
+    Group,
+    NewLife,
+    NoState,
+    Primary,
+    StateDropped,
+    Suspects,
+    Unblocked,
+    WaitsForPrimary,
+    join,
+)
 from .keys import key_in
 from .settings import FAST, PATIENT, Settings
-from .transfer import Message, NewView, StateProvider, StreamProvider
+from .transfer import Message, NewView, StateProvider, StreamProvider, Unicast
 
 __all__ = [
     "FAST",
@@ -58,7 +70,9 @@ __all__ = [
     "StateDropped",
     "StateProvider",
     "StreamProvider",
+    "Suspects",
     "Unblocked",
+    "Unicast",
     "WaitsForPrimary",
     "join",
     "key_in",

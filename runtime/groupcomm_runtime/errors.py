@@ -32,7 +32,7 @@ class MessageTooLargeError(BadInputError):
 class NotDelivered(GroupError):  # noqa: N818 - as it is read where it is raised
     """The incarnation that sent the message ended before its delivery here.
 
-    Other members may have delivered it, or not.
+    Other members may have delivered it, or not. Or it is to one member, which is not in the view.
     """
 
 

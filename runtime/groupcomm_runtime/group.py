@@ -40,7 +40,7 @@ from .member import Member
 from .operations import Operations
 from .places import address_of
 from .settings import Settings
-from .transfer import Message, NewView, Provider, Transfer, numbered, of_application
+from .transfer import Message, NewView, Provider, Transfer, Unicast, numbered, of_application
 from .transports import Tcp, Transport, Udp
 
 T = TypeVar("T")
@@ -53,6 +53,7 @@ __all__ = [
     "NoState",
     "Primary",
     "StateDropped",
+    "Suspects",
     "Unblocked",
     "WaitsForPrimary",
     "join",
@@ -104,6 +105,17 @@ class WaitsForPrimary:
 
 
 @frozen
+class Suspects:
+    """The failure detector of this member suspects `member`. A view without it follows, or the others exclude this one.
+
+    `why`: "silent", "suspects me", "excludes me" or "stays apart", as HEARTBEAT says it (`groupcomm.heartbeat`).
+    """
+
+    member: Address
+    why: str
+
+
+@frozen
 class Blocked:
     """Messages of this member wait from now on, while the view changes. For `join(blocks=True)` alone."""
 
@@ -127,7 +139,17 @@ class StateDropped:
 
 
 Event: TypeAlias = (
-    Message | NewView | Primary | WaitsForPrimary | NewLife | NoState | StateDropped | Blocked | Unblocked
+    Message
+    | Unicast
+    | NewView
+    | Primary
+    | WaitsForPrimary
+    | Suspects
+    | NewLife
+    | NoState
+    | StateDropped
+    | Blocked
+    | Unblocked
 )
 
 
@@ -223,6 +245,8 @@ class Group:
         self._can_send = asyncio.Event()
         self._back = asyncio.Event()
         """Own messages have come back."""
+        self._turned = asyncio.Event()
+        """The member has taken steps."""
         self._window = asyncio.Semaphore(_WINDOW)
         self._posted = 0
         """Messages on their way that nobody waits for."""
@@ -355,7 +379,7 @@ class Group:
             {**now, "primary": self.primary, "waits for": self.waits_for, "counts": self.counts, "tables": self.tables}
         ).decode()
 
-    async def send(self, data: bytes, *, safe: bool | None = None) -> bool:
+    async def send(self, data: bytes, *, to: Address | None = None, safe: bool | None = None) -> bool:
         """Send to all; return when it is delivered here, in its place in the order, or when it is safe.
 
         Safe: every member that goes on with this one has delivered it, whoever crashes. `safe`: wait for that;
@@ -370,8 +394,18 @@ class Group:
         Raises MessageTooLargeError, BadInputError for what is no message, and EndedError where the group is
         left. Raises EventsWaitError in the task that takes the events, where they are full, or get full while
         it waits: that message may be delivered yet.
+
+        `to`: send to this member alone, by its address, which may be the own. It gets a `Unicast`, in the order in
+        which this member sends to it. It returns True as soon as the message is on its way; 256 to a member may be.
+        The message is lost where one of the two is no member of the other's view any more: an answer says that it
+        has come (`questions`). Raises NotDelivered where `to` is not in the view.
         """
         self._refuse_no_message(data)
+        if to is not None:
+            _refuse_types(to=(to, str))
+            if safe:
+                raise BadInputError("safe=True is of messages to all: leave it out with to=")
+            return await self._unless_events_wait("send", self._sends_to(to, data))
         if safe and not self._settings.reports_safe:
             raise BadInputError("safe=True needs a group in which members acknowledge: join all with safe=True")
         waits = self._settings.reports_safe if safe is None else safe
@@ -437,6 +471,18 @@ class Group:
         answer = await self._may_send()
         self._goes_out(data, _Waits(answer, safe))
         return await answer  # where this wait is cancelled, the message is still on its way
+
+    async def _sends_to(self, to: Address, data: bytes) -> bool:
+        member = self._member
+        while True:
+            self._refuse_if_ended()
+            if member is not self._member or to not in self._members:
+                raise NotDelivered(f"{to} is not in the view of {member.me}: nothing was sent to it")
+            if member.unacknowledged(to) < _WINDOW:
+                member.unicast(to, data)
+                return True
+            self._turned.clear()
+            await self._turned.wait()
 
     def _goes_out(self, data: bytes, waits: _Waits | None) -> None:
         if not self._sent:
@@ -561,7 +607,7 @@ class Group:
                 await self._arrived.wait()
             was_full = self.full
             event = self._events.popleft()
-            if isinstance(event, Message):
+            if isinstance(event, Message | Unicast):
                 self._event_bytes -= len(event.data)
             if was_full and not self.full:
                 self.changed()
@@ -603,6 +649,9 @@ class Group:
         self._happen(Message(sender, each) for each in messages)
         if sender == self._member.me:
             self._are_back(number, among_events=True)
+
+    def hears(self, sender: Address, data: bytes) -> None:
+        self._happen([Unicast(sender, data)])
 
     def _are_back(self, number: int, *, among_events: bool) -> None:
         """The own multicasts up to a number were delivered, or are in the state that came."""
@@ -699,6 +748,7 @@ class Group:
 
     def suspects(self, member: Address, why: str) -> None:
         self._operations.record("suspects", level=logging.WARNING, suspect=member, why=why)
+        self._happen([Suspects(member, why)])
 
     def ended(self, error: BaseException | None) -> None:
         """End; or begin another incarnation, if the last was refused and the application has not left."""
@@ -711,6 +761,7 @@ class Group:
         never = [each for one in self._on_their_way for each in one.waiting] + [each for _, each in self._sent]
         self._makes_room(never)
         self._back.set()
+        self._turned.set()
         for each in never:
             if each is not None:
                 each.raises(NotDelivered(f"{self._member.me} has ended before its message came back"))
@@ -739,6 +790,7 @@ class Group:
         self._has_state.set()
 
     def changed(self) -> None:
+        self._turned.set()
         self._operations.drops(self._member.counts, time.monotonic())
         if self._left.is_set() or (self._member.may_send and not self.full and not self._leaving):
             self._can_send.set()
@@ -751,7 +803,7 @@ class Group:
 
     def _happen(self, events: Iterable[Event | state_transfer.MarkState | _Took]) -> None:
         for event in events:
-            if isinstance(event, Message):
+            if isinstance(event, Message | Unicast):
                 self._event_bytes += len(event.data)
             self._events.append(event)
         self._arrived.set()

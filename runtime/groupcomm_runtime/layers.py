@@ -19,7 +19,7 @@ from groupcomm import (
     state_transfer,
     unicast,
 )
-from groupcomm.effects import Datagram, Multicast, PassDown
+from groupcomm.effects import Datagram, Multicast, PassDown, Send
 from groupcomm.events import Payload
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Layer, Raised, Stack
 from groupcomm.view import View, ViewId
@@ -135,6 +135,8 @@ def written_event(event: Event, data: bytes) -> tuple[Any, ...]:
             return "beat", timer, *map(sorted, attrs.astuple(around))
         case Called(Multicast(payload)):
             return "multicast", payload
+        case Called(Send(to, payload)):
+            return "unicast", to, payload
         case Called(PassDown(state_transfer.PartRead(to, attempt, number, part, last))):
             return "part", to, attempt, number, part, last
         case Called(PassDown(state_transfer.PartFailed(to, attempt))):
@@ -177,6 +179,8 @@ def event_of(values: Any, codec: Codec) -> Event:  # noqa: ANN401 - anything tha
             return Fired(timer, (around,))
         case ["multicast", bytes(payload)]:
             return multicast(payload)
+        case ["unicast", str(to), bytes(payload)]:
+            return Called(Send(to, Payload(payload)))
         case ["part", str(to), int(attempt), int(number), bytes(part), bool(last)]:
             read = state_transfer.PartRead(to, attempt, number, Payload(part), last)
             return Called(PassDown(read))

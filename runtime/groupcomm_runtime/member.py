@@ -16,9 +16,9 @@ from typing import Final, Protocol, cast
 from attrs import define, evolve, field
 
 from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, safe, sequencer, state_transfer, unicast
-from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
+from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
-from groupcomm.events import Block, Deliver, Left, SilenceReported, Suspected, ViewInstalled
+from groupcomm.events import Block, Deliver, DeliverUnicast, Left, Payload, SilenceReported, Suspected, ViewInstalled
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
 from groupcomm.view import Address, View, ViewId, is_former, name_and_life
 
@@ -74,6 +74,9 @@ class Application(Protocol):
 
     def delivers(self, sender: Address, data: bytes) -> None:
         """A message, in its place in the order."""
+
+    def hears(self, sender: Address, data: bytes) -> None:
+        """A message to this member alone."""
 
     def decided(self, number: int, *, is_safe: bool) -> None:
         """The own multicasts up to a number, from 1, are safe, or nobody knows. Those before were decided before."""
@@ -305,6 +308,16 @@ class Member:
         """The application multicasts."""
         self._take("application", multicast(data))
 
+    def unicast(self, to: Address, data: bytes) -> None:
+        """The application sends to one member."""
+        self._own.unicasts[to] += 1
+        self._take("application", Called(Send(to, Payload(data))))
+
+    def unacknowledged(self, to: Address) -> int:
+        """How many messages to a member are on their way, with those of the layers."""
+        side = self._unicasts.sends.get(to)
+        return self._own.unicasts[to] + (0 if side is None else len(side.kept))
+
     def answers(self, event: state_transfer.PartRead | state_transfer.PartFailed) -> None:
         """The application has read a part of its state, or gives none."""
         self._take("application", Called(PassDown(event)))
@@ -390,9 +403,12 @@ class Member:
             self._application.ended(error)
 
     def _step(self, cause: str, event: Event, data: bytes) -> None:
-        if isinstance(event, Called) and isinstance(event.request, Multicast) and not self.has_state:
-            self._later.append(event)  # STATE_TRANSFER takes none from a member that lacks the state
-            return
+        if isinstance(event, Called):
+            if isinstance(event.request, Multicast) and not self.has_state:
+                self._later.append(event)  # STATE_TRANSFER takes none from a member that lacks the state
+                return
+            if isinstance(event.request, Send):
+                self._own.unicasts[event.request.to] -= 1
         if isinstance(event, Fired) and event.timer == DISCOVER:
             event = Fired(event.timer, (frozenset(self._coordinators()),))
         if isinstance(event, Fired) and event.timer == BEAT:
@@ -437,6 +453,9 @@ class Member:
             case PassUp(Deliver(sender, payload)):
                 self.counts["delivered"] += 1
                 self._application.delivers(sender, cast("bytes", payload))
+            case PassUp(DeliverUnicast(sender, payload)):
+                self.counts["unicasts"] += 1
+                self._application.hears(sender, cast("bytes", payload))
             case PassUp(safe.SafeUpTo() | safe.UnknownUpTo() as told):
                 self._decides(told)
             case PassUp(told) if isinstance(told, _TRANSFERS):
@@ -458,12 +477,8 @@ class Member:
                     self._founds()
                 elif coordinator in self._alive():
                     self._take("discovery", Called(PassDown(gms.JoinRequested(coordinator, 0))))
-            case PassDown(file_ping.WriteRecord()):
-                self._discovery.write(self.me)
-            case PassDown(file_ping.ReadRecords()):
-                self._reads()
-            case PassDown(file_ping.RemoveRecords(of)):
-                self._discovery.remove(of)
+            case PassDown(file_ping.WriteRecord() | file_ping.ReadRecords() | file_ping.RemoveRecords() as asked):
+                self._asks_folder(asked)
             case PassUp(Left()):
                 if self._log is not None:
                     self._log.flush()
@@ -551,6 +566,15 @@ class Member:
     def _alive(self) -> set[Address]:
         """The members that are heard."""
         return {*heartbeat.alive(self._configs[_BEATS], self._beating)}
+
+    def _asks_folder(self, asked: file_ping.WriteRecord | file_ping.ReadRecords | file_ping.RemoveRecords) -> None:
+        match asked:
+            case file_ping.WriteRecord():
+                self._discovery.write(self.me)
+            case file_ping.ReadRecords():
+                self._reads()
+            case file_ping.RemoveRecords(of):
+                self._discovery.remove(of)
 
     def _reads(self) -> None:
         """Read the records. Hear first who is at the places of a list, and look twice at an empty folder.
@@ -866,13 +890,15 @@ def _left_by(leaver: Address, effects: Iterable[Effect]) -> tuple[View, ...]:
 
 @define
 class _Own:
-    """The application's multicasts. SAFE counts those of STATE_TRANSFER, too; the application counts its own.
+    """The application's messages. SAFE counts multicasts of STATE_TRANSFER, too; the application counts its own.
 
-    `undecided`: the numbers that SAFE gave to those of which it has told nothing yet. `decided`: how many it has.
+    `undecided`: the numbers that SAFE gave to multicasts of which it has told nothing yet. `decided`: how many it has.
+    `unicasts`: how many to each member no step has taken yet.
     """
 
     undecided: deque[int] = field(factory=deque)
     decided: int = 0
+    unicasts: Counter[Address] = field(factory=Counter)
 
     def up_to(self, number: int) -> int:
         """The application's number of its last multicast that SAFE counts up to this number."""

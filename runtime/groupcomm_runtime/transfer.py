@@ -31,6 +31,7 @@ __all__ = [
     "StateProvider",
     "StreamProvider",
     "Transfer",
+    "Unicast",
     "numbered",
     "of_application",
     "pieces",
@@ -43,6 +44,17 @@ _IN_MEMORY: Final = 16 << 20  # bytes of a state that comes; with more, it is in
 @frozen
 class Message:
     """A message of `sender`: survivors of a view deliver the same messages in it, in one order."""
+
+    sender: Address
+    data: bytes
+
+
+@frozen
+class Unicast:
+    """A message of `sender` to this member alone: once, in the order of its sending, in none with other events.
+
+    So it may come before the view in which this member first sees its sender, and after the one without it.
+    """
 
     sender: Address
     data: bytes

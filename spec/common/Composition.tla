@@ -120,7 +120,7 @@ Fires(timer) ==
 Carried(i, f) ==
     LET name == LayerNames[i] IN
     CASE f.type = "PassUp" ->
-            IF f.event.type = "Deliver" /\ IsTagged(f.event.payload) THEN Arrives(f.event.sender, f.event.payload)
+            IF f.event.type \in {"Deliver", "DeliverUnicast"} /\ IsTagged(f.event.payload) THEN Arrives(f.event.sender, f.event.payload)
             ELSE GoesUp(i - 1, f.event)
       [] f.type = "PassDown" -> GoesDown(i + 1, f.event)
       [] f.type \in {"Multicast", "Send"} -> CallOf(i + 1, [f EXCEPT !.message = Tagged(name, @)])

@@ -308,6 +308,8 @@ KeepsAllIncarnations(function, members) == function
 
 SwallowsPlain(s, e) == Ignored(s)
 
+DeliversPlain(s, e) == Handled(s, <<Deliver(e.sender, e.message.payload)>>)
+
 SendsPlainTwice(s, e) == Handled(s, <<Send(e.to, PlainMessage(e.payload)), Send(e.to, PlainMessage(e.payload))>>)
 
 MulticastsItself(state, entry) ==

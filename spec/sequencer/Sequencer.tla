@@ -100,6 +100,8 @@ FormedMessage(view_id) == [type |-> "FORMED", view_id |-> view_id]
 PlainMessage(payload) == [type |-> "PLAIN", payload |-> payload]
 
 Deliver(sender, payload) == PassUp([type |-> "Deliver", sender |-> sender, payload |-> payload])
+\* A unicast, which has no place in the order.
+DeliverUnicast(sender, payload) == PassUp([type |-> "DeliverUnicast", sender |-> sender, payload |-> payload])
 
 \* To the application: messages are ordered in this view. (Only with Majority.)
 ViewFormed(view_id) == PassUp([type |-> "ViewFormed", view_id |-> view_id])
@@ -281,7 +283,7 @@ SendRequested(s, e) ==
 UnicastRequested(s, e) == Handled(s, <<Send(e.to, PlainMessage(e.payload))>>)
 
 \* SEQ-22: what has no header passes up.
-PlainReceived(s, e) == Handled(s, <<Deliver(e.sender, e.message.payload)>>)
+PlainReceived(s, e) == Handled(s, <<DeliverUnicast(e.sender, e.message.payload)>>)
 
 IsRefused(s, sender) == sender \in s.suspected /\ ~OrderForSuspects
 

@@ -397,9 +397,9 @@ UnicastsPassDownStep ==
 
 UnicastsPassDown == [][UnicastsPassDownStep]_vars
 
-\* SEQ-22: what has no header goes straight up.
+\* SEQ-22: what has no header goes straight up, and not as a message of the order.
 UnicastsPassUpStep ==
-    act'.action = "ReceivePlain" => act'.effects = <<Deliver(act'.event.sender, act'.event.message.payload)>>
+    act'.action = "ReceivePlain" => act'.effects = <<DeliverUnicast(act'.event.sender, act'.event.message.payload)>>
 
 UnicastsPassUp == [][UnicastsPassUpStep]_vars
 

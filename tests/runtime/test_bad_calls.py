@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import groupcomm_runtime
-from groupcomm_runtime import BadInputError, EndedError, Group, MessageTooLargeError, Settings
+from groupcomm_runtime import BadInputError, EndedError, Group, MessageTooLargeError, NotDelivered, Settings
 from tests.runtime.conversing import FAST, KEY, run
 
 TCP = Settings(transport="tcp")
@@ -260,8 +260,8 @@ def post(data: Any) -> Callable[[Group], Awaitable[None]]:  # noqa: ANN401 - wha
     return call
 
 
-def send(data: Any) -> Callable[[Group], Awaitable[object]]:  # noqa: ANN401 - whatever a caller gives
-    return lambda group: group.send(data)
+def send(data: Any, **options: Any) -> Callable[[Group], Awaitable[object]]:  # noqa: ANN401 - whatever a caller gives
+    return lambda group: group.send(data, **options)
 
 
 async def declare(group: Group) -> None:
@@ -285,6 +285,10 @@ _TOO_LARGE = [
 ]
 CALLS: list[tuple[Callable[[Group], Awaitable[object]], type[Exception], str]] = [
     *((call(each), error, text) for call in (send, post) for each, error, text in _NO_MESSAGES + _TOO_LARGE),
+    (send(b"x", to=7), BadInputError, "to= is str, and this is of the type int"),
+    (send("text", to="a"), BadInputError, "a message is bytes, and no str: encode it"),
+    (send(b"x", to="nobody"), NotDelivered, "nobody is not in the view of a#"),
+    (send(b"x", to="a", safe=True), BadInputError, "safe=True is of messages to all: leave it out with to="),
     (Group.has_state, BadInputError, "a group without state= has no state: give `join` one"),
     (declare, BadInputError, "a group without state= has no state: give `join` one"),
     *(
@@ -294,6 +298,7 @@ CALLS: list[tuple[Callable[[Group], Awaitable[object]], type[Exception], str]] =
 ]
 AFTER: list[tuple[Callable[[Group], Awaitable[object]], type[Exception], str]] = [
     (send(b"x"), EndedError, "the group is left"),
+    (send(b"x", to="a"), EndedError, "the group is left"),
     (post(b"x"), EndedError, "the group is left"),
     (Group.drain, EndedError, "the group is left"),
     (send("text"), BadInputError, "a message is bytes"),

@@ -162,6 +162,7 @@ def test_members_of_the_quick_start_answer_each_other(tmp_path: Path) -> None:
             bob = await started(stack, tmp_path, "answers.py", "bob")
             assert "HELLO OF ALICE" == await says(alice)
             assert "HELLO OF BOB" == await says(bob)
+            assert "2" == await says(alice) == await says(bob)
             assert 0 == await alice.wait() == await bob.wait()
 
     run(test())

@@ -109,6 +109,10 @@ class _History:
     members: dict[ViewId, tuple[Address, ...]] = field(factory=dict)
     sent: list[bytes] = field(factory=list)
     lines: dict[ViewId, int] = field(factory=dict)
+    sent_to: dict[Address, list[bytes]] = field(factory=dict)
+    """Its unicasts to each member, in order."""
+    unicasts: list[tuple[int, Address, bytes]] = field(factory=list)
+    """The unicasts that came: the line, the sender, and the bytes."""
     first: dict[tuple[Address, bytes], int] = field(factory=dict)
     """Of each delivery, the place of the view in which it came first."""
 
@@ -118,8 +122,14 @@ class _History:
         for step in life.steps:
             if step.written[0] == "multicast":
                 history.sent.append(step.written[1])
+            elif step.written[0] == "unicast":
+                history.sent_to.setdefault(step.written[1], []).append(step.written[2])
             elif step.written[0] == "restored":
                 history.record = [ViewId(counter, creator) for counter, creator, _ in step.written[1]]
+            for each in step.unicasts:
+                assert isinstance(each.payload, bytes)  # noqa: S101 - the codec has nothing else
+                history.unicasts.append((step.line, each.sender, each.payload))
+                judged.counts["unicasts"] += 1
             for event in step.ordered:
                 match event:
                     case ViewInstalled(view):
@@ -159,8 +169,9 @@ class _History:
 def _ordered(histories: Mapping[Address, _History], counts: Counter[str]) -> Iterator[Rejected]:
     """Integrity, one view by an identifier, total order in a view, virtual synchrony."""
     in_view: defaultdict[ViewId, list[_History]] = defaultdict(list)
-    for history in histories.values():
+    for member, history in histories.items():
         yield from _integrity(history, histories)
+        yield from _unicasts(member, history, histories)
         for view in history.views:
             in_view[view].append(history)
     for view, those in in_view.items():
@@ -273,6 +284,21 @@ def _integrity(history: _History, histories: Mapping[Address, _History]) -> Iter
                 why = f"it delivers of {sender} what that has not sent, or twice, or in another order"
                 yield Rejected(history.log, history.lines[view], why)
                 return
+
+
+def _unicasts(member: Address, history: _History, histories: Mapping[Address, _History]) -> Iterator[Rejected]:
+    """What came for a member alone was sent to it, at most once, in the order of its sender (UNICAST)."""
+    places: Counter[Address] = Counter()
+    for line, sender, payload in history.unicasts:
+        if sender not in histories:
+            continue
+        sent = histories[sender].sent_to.get(member, [])
+        try:
+            places[sender] = sent.index(payload, places[sender]) + 1
+        except ValueError:
+            why = f"a unicast of {sender} that it has not sent to {member}, or twice, or in another order"
+            yield Rejected(history.log, line, why)
+            return
 
 
 def _nothing_lost(

@@ -20,7 +20,7 @@ from attrs import define, field, frozen
 from groupcomm import file_ping, merge_gms, safe, state_transfer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
-from groupcomm.events import Block, Deliver, Payload, ViewInstalled
+from groupcomm.events import Block, Deliver, DeliverUnicast, Payload, ViewInstalled
 from groupcomm.stack import Effect, Fired, Layer, Stack, State
 from groupcomm.view import Address, ViewId
 from groupcomm_conformance.files.errors import FileError
@@ -101,7 +101,8 @@ class Step:
     `ordered`: the deliveries and the views of SEQUENCER, in their order. STATE_TRANSFER above it holds and
     drops deliveries; without that layer they are those of the stack. `told`: what SAFE took and told, in their
     order: deliveries, as sender and number, views, and which own messages are safe. `applied`: what STATE_TRANSFER told
-    the application, and in which formed view it has the state after the step.
+    the application, and in which formed view it has the state after the step. `unicasts`: what came for this member
+    alone.
     """
 
     line: int
@@ -112,6 +113,7 @@ class Step:
     ordered: tuple[Deliver | ViewInstalled, ...]
     told: tuple[Told, ...] = ()
     applied: tuple[Applied, ...] = ()
+    unicasts: tuple[DeliverUnicast, ...] = ()
 
 
 @define
@@ -149,7 +151,8 @@ def _brief(step: Step) -> Step:
     ordered = tuple(
         Deliver(each.sender, _short(each.payload)) if isinstance(each, Deliver) else each for each in step.ordered
     )
-    return Step(step.line, step.cause, written, (), sent, ordered, step.told, step.applied)
+    unicasts = tuple(DeliverUnicast(each.sender, _short(each.payload)) for each in step.unicasts)
+    return Step(step.line, step.cause, written, (), sent, ordered, step.told, step.applied, unicasts)
 
 
 class _NotSoError(Exception):
@@ -296,8 +299,10 @@ class _Run:
                 self._life.lines[note.place].append(at)
         ordered = tuple(self._ordered(effects))
         told = tuple(self._told())
+        up = [effect.event for effect in effects if isinstance(effect, PassUp)]
+        unicasts = tuple(event for event in up if isinstance(event, DeliverUnicast))
         self._life.steps.append(
-            Step(at, line["cause"], values, effects, tuple(on_paper), ordered, told, tuple(self._applied()))
+            Step(at, line["cause"], values, effects, tuple(on_paper), ordered, told, tuple(self._applied()), unicasts)
         )
 
     def _ordered(self, effects: tuple[Effect, ...]) -> Iterator[Deliver | ViewInstalled]:
@@ -384,7 +389,7 @@ class _Run:
             case ("part", *_) | ("no part", *_):
                 self._answers(values)
                 expected = "application"
-            case ("multicast", _) | ("leave",) | ("connect",) | ("disconnect",) | ("declare",):
+            case ("multicast", _) | ("unicast", _, _) | ("leave",) | ("connect",) | ("disconnect",) | ("declare",):
                 expected = "application"
             case ("join", str(coordinator), *_):
                 if coordinator not in self._found:
@@ -454,7 +459,7 @@ def _values(event: object) -> tuple[Any, ...]:
     if type(event) is not list or not event or type(event[0]) is not str:
         raise _NotSoError("an event has a kind")
     values: list[Any] = list(event)
-    place = {"arrived": 2, "multicast": 1, "part": 4}.get(values[0])
+    place = {"arrived": 2, "multicast": 1, "unicast": 2, "part": 4}.get(values[0])
     if place is not None:
         try:
             values[place] = b64decode(values[place], validate=True)

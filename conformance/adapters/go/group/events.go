@@ -75,6 +75,12 @@ type Deliver struct {
 	Payload wire.Payload
 }
 
+type DeliverUnicast struct {
+	_       wire.Tag `wire:"DeliverUnicast"`
+	Sender  string
+	Payload wire.Payload
+}
+
 type SendRequested struct {
 	_       wire.Tag `wire:"SendRequested"`
 	Payload wire.Payload

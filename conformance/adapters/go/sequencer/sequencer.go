@@ -135,7 +135,7 @@ func Step(c Config, s State, event Event) Result {
 	case group.UnicastRequested:
 		return group.Handled(s, group.Effects{group.Send{To: e.To, Message: Plain{Payload: e.Payload}}})
 	case PlainReceived:
-		return group.Handled(s, deliver(e.Sender, e.Message.Payload))
+		return group.Handled(s, group.Effects{group.PassUp{Event: group.DeliverUnicast{Sender: e.Sender, Payload: e.Message.Payload}}})
 	case ForwardReceived:
 		return forwardReceived(c, s, e)
 	case DataReceived:
