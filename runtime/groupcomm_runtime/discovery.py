@@ -230,12 +230,12 @@ class Folder:
         self.bad = 0
         first = folder / folder_of(group)
         self._folder = own = first.with_suffix(f".era{era}") if era else first
-        _refuse_former_era(first, era)
         self._group, self._name = group, name
         self._aside = own / f".{name}.aside"  # what a killed process of this name left is removed
         self._place: Place | None = None
         self._written: set[Address] = set()
         try:
+            _refuse_former_era(first, era)
             for each in (folder, own):
                 each.mkdir(mode=0o700, parents=True, exist_ok=True)
                 _refuse_folder(each)
