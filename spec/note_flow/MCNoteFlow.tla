@@ -14,5 +14,5 @@ KeepsPlace(s, e) ==
             IF Gate = "credits" THEN <<Send(e.sender, CreditMessage(e.message.size))>> ELSE <<>>)
 
 \* In the place of Purged: a member counts what it has purged.
-ForgetsPurge(s, e) == Handled(Wakes(s), <<>>)
+ForgetsPurge(s, e) == Handled([s EXCEPT !.ahead = IF @ < e.size THEN 0 ELSE @ - e.size], <<>>)
 =============================================================================

@@ -8,9 +8,11 @@
 (* all have it. Two numbers bound that. A member has Window messages under *)
 (* way at most: a message takes a place, and gives it back when it is      *)
 (* delivered at its sender. And a message begins only if the member keeps  *)
-(* less than Room bytes itself. So each member looks at its own state      *)
+(* less than Room bytes itself, or when all is gone that it kept when the  *)
+(* message began to wait: others may fill the room again before this       *)
+(* member hears that there is any. So each member looks at its own state   *)
 (* alone, no message is needed, and all members together exceed Room by    *)
-(* no more than what has a place.                                          *)
+(* no more than what has had a place.                                      *)
 (*                                                                         *)
 (* The note has credits in its place (FC): a receiver gives credit for     *)
 (* what it has taken, and a sender without credit of some receiver waits.  *)
@@ -22,12 +24,12 @@ CONSTANTS
     Window,         \* own messages that have a place, at most
     Room,           \* bytes kept for others at which no message begins
     Credit,         \* bytes without credit at which none begins
-    AsksAgain       \* a message whose turn has come asks again if it may begin
+    InTurn          \* a message begins at the latest when all is purged that was kept when it began to wait
 
 ASSUME
     /\ Gate \in {"keeps", "credits", "always"}
     /\ {Window, Room, Credit} \subseteq Nat \ {0}
-    /\ AsksAgain \in BOOLEAN
+    /\ InTurn \in BOOLEAN
 
 -----------------------------------------------------------------------------
 (* Messages. `size`: its bytes. *)
@@ -43,26 +45,25 @@ Start(member) ==
      own |-> 0,                 \* places that are taken: messages under way, and one that waits for its turn
      kept |-> 0,                \* bytes that are kept for others
      debt |-> [x \in {} |-> 0], \* [member -> bytes for which it has given no credit]; of other members of the view
-     waits |-> "no",            \* whether a message waits for a "place", or for a "turn"
+     waits |-> "no",            \* whether a message waits for a "place", or for its "turn"
      size |-> 0,                \* the bytes of that message
-     woken |-> FALSE]           \* its turn has come
+     ahead |-> 0]               \* what was kept when it began to wait for its turn, and still is
 
-MayBegin(s) ==
+HasRoom(s) ==
     CASE Gate = "keeps" -> s.kept < Room
       [] Gate = "credits" -> \A x \in DOMAIN s.debt : s.debt[x] < Credit
       [] Gate = "always" -> TRUE
 
 Out(s, size) ==
-    Handled([s EXCEPT !.waits = "no", !.size = 0, !.woken = FALSE,
+    Handled([s EXCEPT !.waits = "no", !.size = 0, !.ahead = 0,
                       !.debt = [x \in DOMAIN @ |-> @[x] + (IF Gate = "credits" THEN size ELSE 0)]],
             <<Multicast(Data(size))>>)
 
 \* A message that has a place begins, or waits for its turn.
 Begins(s, size) ==
-    IF MayBegin(s) THEN Out(s, size) ELSE Handled([s EXCEPT !.waits = "turn", !.size = size], <<>>)
+    IF HasRoom(s) THEN Out(s, size) ELSE Handled([s EXCEPT !.waits = "turn", !.size = size, !.ahead = s.kept], <<>>)
 
-\* More may begin than before.
-Wakes(s) == [s EXCEPT !.woken = @ \/ (s.waits = "turn" /\ MayBegin(s))]
+MayTakeTurn(s) == s.waits = "turn" /\ (HasRoom(s) \/ (InTurn /\ Gate = "keeps" /\ s.ahead = 0))
 
 -----------------------------------------------------------------------------
 (* Events *)
@@ -73,11 +74,7 @@ SendRequested(s, e) ==
     ELSE IF s.own >= Window THEN Handled([s EXCEPT !.waits = "place", !.size = e.size], <<>>)
     ELSE Begins([s EXCEPT !.own = @ + 1], e.size)
 
-\* The event loop runs the sender that was woken. More may have arrived since.
-TurnTaken(s, e) ==
-    IF ~s.woken THEN Ignored(s)
-    ELSE IF AsksAgain /\ ~MayBegin(s) THEN Handled([s EXCEPT !.woken = FALSE], <<>>)
-    ELSE Out(s, s.size)
+TurnTaken(s, e) == IF MayTakeTurn(s) THEN Out(s, s.size) ELSE Ignored(s)
 
 \* A message is delivered here, in its place in the order. An own one gives back its place.
 DataReceived(s, e) ==
@@ -88,15 +85,15 @@ DataReceived(s, e) ==
     ELSE Handled([now EXCEPT !.own = @ - 1], <<>>)
 
 \* STABLE: so many bytes, those kept longest, all members have.
-Purged(s, e) == Handled(Wakes([s EXCEPT !.kept = @ - e.size]), <<>>)
+Purged(s, e) == Handled([s EXCEPT !.kept = @ - e.size, !.ahead = IF @ < e.size THEN 0 ELSE @ - e.size], <<>>)
 
 CreditReceived(s, e) ==
     IF e.sender \notin DOMAIN s.debt THEN Ignored(s)
-    ELSE Handled(Wakes([s EXCEPT !.debt[e.sender] = @ - e.message.size]), <<>>)
+    ELSE Handled([s EXCEPT !.debt[e.sender] = @ - e.message.size], <<>>)
 
 \* All survivors have what was sent in the view before (FLUSH), so nothing is kept of it, and no credit is owed.
 ViewInstalled(s, e) ==
-    Handled(Wakes([s EXCEPT !.kept = 0, !.debt = [x \in e.members \ {s.member} |-> 0]]), <<>>)
+    Handled([s EXCEPT !.kept = 0, !.ahead = 0, !.debt = [x \in e.members \ {s.member} |-> 0]], <<>>)
 
 \* No member owes itself credit.
 Refuses(s, e) == e.type = "CreditReceived" /\ e.sender = s.member

@@ -11,7 +11,7 @@ Most(set) == CHOOSE x \in set : \A y \in set : x >= y
 TypeOK ==
     /\ in_view \subseteq Member /\ news \subseteq in_view /\ stopped \cup handling \subseteq in_view
     /\ stage \in {"run", "stop", "state"}
-    /\ \A m \in Member : local[m].member = m /\ local[m].waits \in {"no", "place", "turn"} /\ local[m].woken \in BOOLEAN
+    /\ \A m \in Member : local[m].member = m /\ local[m].waits \in {"no", "place", "turn"}
     /\ \A m \in in_view : 0 <= heard[m] /\ heard[m] <= at[m] /\ at[m] <= Len(log) /\ vote[m] <= at[m]
 
 -----------------------------------------------------------------------------
@@ -57,14 +57,14 @@ EventuallyRuns == (stage # "run") ~> (stage = "run")
 
 -----------------------------------------------------------------------------
 \* A bound of the search, where a member may keep without end.
-LogWithin == Len(log) <= 5
+LogWithin == Len(log) <= 4 /\ \A m \in Member : Len(flying[m]) <= 2
 
 -----------------------------------------------------------------------------
 (* Witnesses: each must be reachable, or the claims speak of less than they seem to. *)
 
 WaitsForPlace == \E m \in in_view : local[m].waits = "place"
 WaitsForTurn == \E m \in in_view : local[m].waits = "turn"
-TurnComesWhenFull == \E m \in in_view : local[m].woken /\ ~MayBegin(local[m])
+TurnComesWhenFull == \E m \in in_view : MayTakeTurn(local[m]) /\ ~HasRoom(local[m])
 BoundIsReached == \E m \in in_view : local[m].kept = Bound
 WaitsInHandler == \E m \in handling : local[m].waits # "no"
 HungIsExcluded == hung # {} /\ in_view \cap hung = {}

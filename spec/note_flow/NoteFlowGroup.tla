@@ -90,7 +90,7 @@ AppSends(m) ==
     /\ UNCHANGED <<Places, Stops, Faults>>
 
 TakeTurn(m) ==
-    /\ Takes(m) /\ local[m].woken
+    /\ Takes(m) /\ MayTakeTurn(local[m])
     /\ Apply("TakeTurn", m, [type |-> "TurnTaken"])
     /\ UNCHANGED <<Places, Stops, Faults, spent>>
 
@@ -218,7 +218,7 @@ Misuse(m) ==
     /\ Takes(m) /\ spent.misuses < MaxMisuses
     /\ \E event \in {[type |-> "CreditReceived", sender |-> x, message |-> CreditMessage(1)] : x \in {m, "Z"}}
                     \cup (IF local[m].waits = "no" THEN {} ELSE {[type |-> "SendRequested", size |-> 1]})
-                    \cup (IF local[m].woken THEN {} ELSE {[type |-> "TurnTaken"]}) :
+                    \cup (IF MayTakeTurn(local[m]) THEN {} ELSE {[type |-> "TurnTaken"]}) :
         Apply("Misuse", m, event)
     /\ spent' = [spent EXCEPT !.misuses = @ + 1]
     /\ UNCHANGED <<Places, Stops, Faults>>
