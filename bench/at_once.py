@@ -46,7 +46,7 @@ class Process:
                 self.sizes.append(len(event.members))
 
     async def until(self, size: int) -> None:
-        while self.sizes[-1:] != [size]:
+        while self.sizes[-1:] != [size]:  # noqa: ASYNC110 - of events that each member has by itself
             await asyncio.sleep(0.005)
 
 

@@ -317,10 +317,11 @@ def _ten_at_once(jvm: Jvm) -> Seen:
         group.leave(member)
     group.settle(20)
     leaves = _cost(group, began)
-    assert all(group.happened("connected", each) and group.happened("left", each) for each in others)
+    done = all(group.happened("connected", each) and group.happened("left", each) for each in others)
     shown = [f"{views} views and {messages} messages" for views, messages in (joins, leaves)]
     return seen(
-        present=max(joins[0], leaves[0]) > _BOTH, text=f"{shown[0]} to {came}, {shown[1]} to {group.view('A')}"
+        present=not done or max(joins[0], leaves[0]) > _BOTH,
+        text=f"{shown[0]} to {came}, {shown[1]} to {group.view('A')}",
     )
 
 
