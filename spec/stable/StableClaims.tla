@@ -165,6 +165,11 @@ TimeoutSendsVoteStep ==
         /\ act'.effects[1].message.digest = local[act'.member].vote
         /\ \E i \in DOMAIN act'.effects : act'.effects[i].type = "SetTimer" /\ act'.effects[i].name = "stable"
 
+\* STB-04: a message that makes the received bytes enough sends the vote, and no other does.
+BytesSendVoteStep ==
+    (act'.event.type = "MessageReceived" /\ MaxBytes > 0 /\ act'.outcome \in {"handled", "ignored"}) =>
+        Datagrams("STABLE") = IF local[act'.member].received_bytes + act'.event.size >= MaxBytes THEN {1} ELSE {}
+
 \* STB-09: when the delay has passed, the minimum goes out, once.
 TimeoutSendsStabilityStep ==
     act'.action = "StabilityTimeoutFires" =>
@@ -183,6 +188,7 @@ PurgedNeverDecreasesStep ==
             rm'[m][s].low = rm[m][s].low => rm'[m][s].purged >= rm[m][s].purged
 
 TimeoutSendsVote == [][TimeoutSendsVoteStep]_vars
+BytesSendVote == [][BytesSendVoteStep]_vars
 TimeoutSendsStability == [][TimeoutSendsStabilityStep]_vars
 InstalledOnce == [][InstalledOnceStep]_vars
 PurgedNeverDecreases == [][PurgedNeverDecreasesStep]_vars
