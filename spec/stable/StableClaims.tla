@@ -165,10 +165,11 @@ TimeoutSendsVoteStep ==
         /\ act'.effects[1].message.digest = local[act'.member].vote
         /\ \E i \in DOMAIN act'.effects : act'.effects[i].type = "SetTimer" /\ act'.effects[i].name = "stable"
 
-\* STB-04: a message that makes the received bytes enough sends the vote, and no other does.
+\* STB-04: received bytes are counted, and the message that makes them enough sends the vote.
 BytesSendVoteStep ==
     (act'.event.type = "MessageReceived" /\ MaxBytes > 0 /\ act'.outcome \in {"handled", "ignored"}) =>
-        Datagrams("STABLE") = IF local[act'.member].received_bytes + act'.event.size >= MaxBytes THEN {1} ELSE {}
+        LET sum == local[act'.member].received_bytes + act'.event.size
+        IN <<Datagrams("STABLE"), local'[act'.member].received_bytes>> = IF sum < MaxBytes THEN <<{}, sum>> ELSE <<{1}, 0>>
 
 \* STB-09: when the delay has passed, the minimum goes out, once.
 TimeoutSendsStabilityStep ==
