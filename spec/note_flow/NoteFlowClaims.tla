@@ -17,10 +17,12 @@ TypeOK ==
 -----------------------------------------------------------------------------
 (* The bound *)
 
-\* ACK-04: no member keeps more bytes for others. Room is reached but for a byte, and all messages that have a place
-\* arrive. A member that has heard no announcement since has the same once more, of the others alone.
+\* Room is reached but for a byte, and all messages that have a place arrive. A member that has heard no announcement since
+\* has the same once more, of the others alone.
 Bound ==
     LET n == Cardinality(in_view) IN 2 * (Room - 1) + (2 * n - 1) * Window * Most(Sizes)
+
+\* ACK-04: no member keeps more bytes for others than the bound.
 KeptWithinBound == \A m \in in_view : local[m].kept <= Bound
 
 \* What a member counts is what it keeps.
