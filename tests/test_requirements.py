@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from groupcomm_conformance.documents.notes import headings
 from groupcomm_conformance.documents.requirements import Table, counts, page, trace
 from groupcomm_conformance.files.errors import FileError
-from groupcomm_conformance.models.manifest import load
+from groupcomm_conformance.models.manifest import find_root, load
 
 DATA = Path(__file__).parent / "data"
 README = """\
@@ -191,6 +192,15 @@ def test_an_erratum_is_no_requirement(project: Path) -> None:
     assert () == traced(project).problems
 
 
+def test_a_row_that_scenarios_alone_check_is_a_problem(project: Path) -> None:
+    edit(project / "spec/toy/ToyGroup.tla", "TOY-03", "Votes")
+    (project / "conformance/scenarios/toy/losses.yaml").write_text("scenario: losses\nrequirements: [TOY-03]\n")
+    table = traced(project)
+    says = "only scenarios check TOY-03: name a claim that is violated, a witness or a test"
+    assert (f"spec/toy/README.md:7: {says}",) == table.problems
+    assert "2 checked, 1 nominal" in counts(table)
+
+
 def test_a_second_row_for_an_id_is_a_problem(project: Path) -> None:
     readme = project / "spec/toy/README.md"
     readme.write_text(README.replace("`TOY-03` |", "TOY-02 |"))
@@ -281,6 +291,57 @@ def test_a_list_of_headings_that_says_nothing_is_refused(project: Path, old: str
         traced(project)
 
 
+NOTES = {
+    "pbcast DESIGN": (
+        "Digest returned to client",
+        "'Highest delivered' vs. 'highest deliverable'",
+        "Local messages",
+        "Garbage collection lag-behind",
+        "GET_DIGEST vs. GET_DIGEST_STATE event",
+        "Handling of received gossips (PBCAST.handleGossip() method)",
+        "Dynamic adjustment of gossip_interval in PBCAST",
+        "Tracing",
+        "Membership Updating for JOIN/LEAVE requests",
+        "Last Message dropped in NAKACK",
+        "MERGE2 protocol",
+        "pbcast.STABLE protocol",
+    ),
+    "FLUSH": (
+        "Overview",
+        "When is it needed ?",
+        "Design",
+        "FLUSH protocol (state transfer)",
+        "FLUSH protocol (view installation for join/crash/leave)",
+        "Crash handling during FLUSH",
+        "Notes",
+        "FLUSH on view change",
+        "FLUSH with join & state transfer",
+        "Design change: flushing and block() / unblock() callbacks",
+        "Issues",
+    ),
+    "SEQUENCER": ("the whole note",),
+    "FILE_PING": ("the whole note",),
+    "UNICAST": ("the whole note",),
+    "Large messages in large clusters": (
+        "Requirements",
+        "Goals",
+        "Issues with existing protocols",
+        "Design",
+        "Flow control",
+    ),
+}
+"""The headings of the design notes, copied from them by hand."""
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_each_heading_of_each_note_has_a_protocol_or_a_reason(note: str) -> None:
+    """A heading that is not listed would be silent: whoever lists one says who has it, or why none has."""
+    listed = [
+        part.strip() for each in headings(find_root(Path())) if each.note == note for part in each.heading.split(";")
+    ]
+    assert sorted(NOTES[note]) == sorted(listed)
+
+
 # Rows without a check, and counts
 
 
@@ -304,7 +365,7 @@ def test_requirements_are_counted(project: Path) -> None:
     edit(project / "spec/common/notes.yaml", "absent: Not specified yet.", "absent: Not here., numbers: 2")
     rows = "losses | |\n| TOY-04 | a | reading: b |\n| TOY-05 | c | |"
     edit(project / "spec/toy/README.md", "losses | |", rows)
-    expected = "7 requirements: 3 checked, 1 readings, 2 absent for a reason, 1 without check or reason"
+    expected = "7 requirements: 3 checked, 0 nominal, 1 readings, 2 absent for a reason, 1 without check or reason"
     assert expected == counts(traced(project))
 
 

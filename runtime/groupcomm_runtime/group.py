@@ -248,6 +248,7 @@ class Group:
         self._turned = asyncio.Event()
         """The member has taken steps."""
         self._window = asyncio.Semaphore(_WINDOW)
+        self._waiting = 0  # calls that wait for room
         self._posted = 0
         """Messages on their way that nobody waits for."""
         self._sent: list[tuple[bytes, _Waits | None]] = []
@@ -441,7 +442,7 @@ class Group:
                 self._back.clear()
                 await self._back.wait()
             else:
-                await self._can_send.wait()
+                await self._until_room()
 
     def _refuse_no_message(self, data: bytes) -> None:
         self._refuse_other_loop()
@@ -488,6 +489,8 @@ class Group:
         if not self._sent:
             self._loop.call_soon(self._multicast_together)
         self._sent.append((data, waits))
+        if self._member.begins():
+            self.changed()  # it may have been its turn, without room for another
 
     def _waits_for_itself(self, what: str) -> str:
         return (
@@ -554,12 +557,20 @@ class Group:
         try:
             while not self._can_send.is_set():
                 self._refuse_if_ended()
-                await self._can_send.wait()
+                await self._until_room()
             self._refuse_if_ended()
         except BaseException:
             self._window.release()
             raise
         return self._loop.create_future()
+
+    async def _until_room(self) -> None:
+        self._waiting += 1
+        self._member.waits_for_room()
+        try:
+            await self._can_send.wait()
+        finally:
+            self._waiting -= 1
 
     def _multicast_together(self) -> None:
         """Multicast what was sent in this loop turn: as many messages at once as four datagrams or a frame hold."""
@@ -796,6 +807,8 @@ class Group:
             self._can_send.set()
         else:
             self._can_send.clear()
+            if self._waiting:
+                self._member.waits_for_room()  # also in a new view, or a new incarnation
 
     def blocked(self, *, on: bool) -> None:
         if self._blocks:

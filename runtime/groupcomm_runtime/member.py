@@ -26,6 +26,7 @@ from .clocks import Clocks, awake_or_not
 from .codec import Codec, RefusedError, pack
 from .discovery import EVERYWHERE, Discovery, Place, Reading, is_place, places_of
 from .doubts import Doubts
+from .flow import Flow
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
 from .layers import BEAT, DISCOVER, LAYERS, configs, multicast, stack_of, written, written_event
 from .logs import Log
@@ -168,7 +169,7 @@ class Member:
         self._founding = False
         self.refused: tuple[Place, Refusal] | None = None
         """Why this incarnation founds no group."""
-        self._unstable = _Unstable()
+        self._flow = Flow(settings.unstable, settings.unstable_bytes)
         self._number = 0
         self._outbox: dict[Address, list[bytes]] = {}
         self._fragments: dict[Address, Fragments] = {}
@@ -208,15 +209,15 @@ class Member:
     @property
     def may_send(self) -> bool:
         """True if an application's multicast is taken now."""
-        multicasts = self._stack.of(nakack, self._state)
-        unstable = max((len(window.kept) for window in multicasts.windows.values()), default=0)
-        return (
-            self.joined
-            and self.has_state
-            and not self._hears_until
-            and unstable < self._settings.unstable
-            and self._unstable.bytes_of(multicasts) < self._settings.unstable_bytes
-        )
+        return self.joined and self.has_state and not self._hears_until and self._flow.may_send(self._multicasts)
+
+    def waits_for_room(self) -> None:
+        """A multicast of the application waits, unless one does: it begins in its turn."""
+        self._flow.waits(self._multicasts)
+
+    def begins(self) -> bool:
+        """A multicast of the application begins. True if one had to wait."""
+        return self._flow.begins()
 
     @property
     def has_state(self) -> bool:
@@ -236,7 +237,7 @@ class Member:
         """How much waits in the tables of the layers, by the goal that it waits for."""
         ordered = self._stack.of(sequencer, self._state)
         stopped = self._stack.of(flush, self._state)
-        windows = self._stack.of(nakack, self._state).windows
+        windows = self._multicasts.windows
         return {
             "to order": len(ordered.forward_table) + len(ordered.early),
             "to multicast": len(stopped.waiting),
@@ -285,6 +286,10 @@ class Member:
     @property
     def _ordering(self) -> sequencer.State:
         return self._stack.of(sequencer, self._state)
+
+    @property
+    def _multicasts(self) -> nakack.State:
+        return self._stack.of(nakack, self._state)
 
     @property
     def _merging(self) -> merge_gms.State:
@@ -906,34 +911,3 @@ class _Own:
             self.undecided.popleft()
             self.decided += 1
         return self.decided
-
-
-@define
-class _Unstable:
-    """The sizes of the multicasts that NAKACK keeps in its view. It adds and purges them in order."""
-
-    _view: ViewId | None = None
-    _windows: dict[Address, tuple[int, deque[int]]] = field(factory=dict)
-    """Of each origin how many are purged, and the sizes of the kept."""
-    _total: int = 0
-
-    def bytes_of(self, state: nakack.State) -> int:
-        """The bytes of all messages that are kept in this state, which follows the one before."""
-        if state.view.id != self._view:
-            self._view, self._windows, self._total = state.view.id, {}, 0
-        for origin, window in state.windows.items():
-            purged, sizes = self._windows.get(origin, (window.purged, deque[int]()))
-            for _ in range(min(window.purged - purged, len(sizes))):
-                self._total -= sizes.popleft()
-            for message in window.kept[len(sizes) :]:
-                sizes.append(_size(message))
-                self._total += sizes[-1]
-            self._windows[origin] = window.purged, sizes
-        return self._total
-
-
-def _size(message: object) -> int:
-    """The bytes of an application's message, within the messages of layers."""
-    while not isinstance(message, bytes):
-        message = message.message if isinstance(message, Tagged) else getattr(message, "payload", b"")
-    return len(message)

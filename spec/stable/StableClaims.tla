@@ -165,6 +165,12 @@ TimeoutSendsVoteStep ==
         /\ act'.effects[1].message.digest = local[act'.member].vote
         /\ \E i \in DOMAIN act'.effects : act'.effects[i].type = "SetTimer" /\ act'.effects[i].name = "stable"
 
+\* STB-04: received bytes are counted, and the message that makes them enough sends the vote.
+BytesSendVoteStep ==
+    (act'.event.type = "MessageReceived" /\ MaxBytes > 0 /\ act'.outcome \in {"handled", "ignored"}) =>
+        LET sum == local[act'.member].received_bytes + act'.event.size
+        IN <<Datagrams("STABLE"), local'[act'.member].received_bytes>> = IF sum < MaxBytes THEN <<{}, sum>> ELSE <<{1}, 0>>
+
 \* STB-09: when the delay has passed, the minimum goes out, once.
 TimeoutSendsStabilityStep ==
     act'.action = "StabilityTimeoutFires" =>
@@ -183,6 +189,7 @@ PurgedNeverDecreasesStep ==
             rm'[m][s].low = rm[m][s].low => rm'[m][s].purged >= rm[m][s].purged
 
 TimeoutSendsVote == [][TimeoutSendsVoteStep]_vars
+BytesSendVote == [][BytesSendVoteStep]_vars
 TimeoutSendsStability == [][TimeoutSendsStabilityStep]_vars
 InstalledOnce == [][InstalledOnceStep]_vars
 PurgedNeverDecreases == [][PurgedNeverDecreasesStep]_vars

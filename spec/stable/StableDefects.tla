@@ -17,6 +17,9 @@ TimeoutSendsNothing(s, e) ==
     IF e.type = "StableTimeout" /\ Joined(s) THEN Handled([s EXCEPT !.received_bytes = 0], <<SetStableTimer>>)
     ELSE Step(s, e)
 
+\* Received bytes send no vote.
+CountsNoBytesStep(s, e) == IF e.type = "MessageReceived" /\ Joined(s) THEN Ignored(s) ELSE Step(s, e)
+
 \* The delay of a STABILITY message passes, and nothing comes of it.
 NeverAnnouncingStep(s, e) ==
     IF e.type = "StabilityTimeout" THEN Ignored(s) ELSE Step(s, e)

@@ -56,7 +56,7 @@ class Group:
                     self._asked.append((member, DigestGiven(asker, request, digest)))
 
 
-@pytest.mark.parametrize("count", [1, 3, 10, 50])
+@pytest.mark.parametrize("count", [1, 3, 10, 20, 50])
 def test_what_joins_or_leaves_at_once_takes_one_view_and_messages_of_its_own(count: int) -> None:
     """JOIN_REQ, JOIN_RSP and VIEW_ACK for each joiner; LEAVE_REQ and LEAVE_RSP for each leaver."""
     group = Group(gms.Config(max_bundle=count))
@@ -70,7 +70,7 @@ def test_what_joins_or_leaves_at_once_takes_one_view_and_messages_of_its_own(cou
     assert (("A",), True) == (group.states["A"].decision.members, all(group.states[each].gone for each in others))
 
 
-@pytest.mark.parametrize("count", [1, 3, 10])
+@pytest.mark.parametrize("count", [1, 3, 10, 20, 50])
 def test_a_view_for_each_costs_a_square(count: int) -> None:
     """A joiner: JOIN_REQ, and a message and its acknowledgement for each other member, the new one too.
 

@@ -17,6 +17,8 @@ test or scenario that is named must cite the ID.
 A model that holds checks nothing: it holds with or without what a requirement asks. It is listed as what it
 is. So is the comment above any other operator: where a requirement is specified.
 
+A scenario alone is nominal, and a problem: a story shows that it may be so, and not that it is.
+
 A row that nothing can check has a reason in place of checks: `reading: why`, of a sentence that is only read
 in a certain way, or `absent: why`, of what is not here. A row without either is a problem. So are an ID
 without a row, a number of a note without a row or reason (`notes`), and a name without a thing. Every problem
@@ -51,6 +53,7 @@ _CHECKS: Final = frozenset(("claim", "ablation", "witness", "test", "scenario"))
 _ID: Final = re.compile(r"\b(?!SHA-|UTF-|ISO-)[A-Z]{3,5}-\d{2,3}[a-z]?\b")
 _TAGGED: Final = re.compile(r"((?:^[ \t]*\\\*[^\n]*\n)+)^(?:LOCAL +)?(\w+)(?:\([^)]*\))? *==", re.MULTILINE)
 _LONG: Final = "requirements.md"
+_STORIES: Final = "conformance/scenarios/"
 _REASON: Final = re.compile(r"(reading|absent): +(.+)")
 _RULE: Final = re.compile(r"\|?[\s:|-]+\|?")
 _ABSENT: Final = "## Headings that no protocol implements"
@@ -71,6 +74,11 @@ class Requirement:
     specified: list[str] = Factory(list)
     checks: list[str] = Factory(list)
     holding: list[str] = Factory(list)
+
+    @property
+    def nominal(self) -> bool:
+        """True if nothing but scenarios checks it: stories show that it may be so, and not that it is."""
+        return bool(self.checks) and all(check.startswith(_STORIES) for check in self.checks)
 
 
 @frozen
@@ -123,15 +131,17 @@ def counts(table: Table) -> str:
         kinds |= dict.fromkeys(each.reasons, "absent")
         kinds |= dict.fromkeys(each.ids if each.absent else (), "absent")
     for row in (row for rows in table.protocols.values() for row in rows):
-        kind = "checked" if row.checks else row.reason.partition(":")[0] or "unchecked"
+        kind = "nominal" if row.nominal else "checked" if row.checks else row.reason.partition(":")[0] or "unchecked"
         if kinds.get(row.id) != "checked":
             kinds[row.id] = kind
     found = {
-        kind: sum(each == kind for each in kinds.values()) for kind in ("checked", "reading", "absent", "unchecked")
+        kind: sum(each == kind for each in kinds.values())
+        for kind in ("checked", "nominal", "reading", "absent", "unchecked")
     }
     return (
-        f"{len(kinds)} requirements: {found['checked']} checked, {found['reading']} readings, "
-        f"{found['absent']} absent for a reason, {found['unchecked']} without check or reason"
+        f"{len(kinds)} requirements: {found['checked']} checked, {found['nominal']} nominal, "
+        f"{found['reading']} readings, {found['absent']} absent for a reason, "
+        f"{found['unchecked']} without check or reason"
     )
 
 
@@ -226,6 +236,8 @@ def _unchecked(row: Requirement, lacking: Mapping[str, list[str]]) -> Iterator[s
     row.holding = list(dict.fromkeys(row.holding))
     if row.checks and row.reason:
         yield f"{row.place}: {row.id} has a reason, and {row.checks[0]} checks it: remove one of the two"
+    if row.nominal:
+        yield f"{row.place}: only scenarios check {row.id}: name a claim that is violated, a witness or a test"
     if row.checks or row.reason:
         return
     hints = list(dict.fromkeys(lacking.get(row.place, ())))

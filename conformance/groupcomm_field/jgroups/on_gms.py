@@ -298,3 +298,38 @@ def _excluded_before_it_knew(jvm: Jvm) -> Seen:
     group.settle(20, 500)
     inside = group.view("B") is not None and group.view("A") == group.view("B")
     return seen(present=not inside, text=f"A {let_in}, {without}, and in the end {group.shown('AB')}")
+
+
+@schedule("bundling")
+def _ten_at_once(jvm: Jvm) -> Seen:
+    """Ten join A at once, and then all ten leave at once: does either take more than two views?"""
+    others = "BCDEFGHIJK"
+    group = Group(jvm, 1 + len(others), bundle=60)
+    group.found("A")
+    began = len(group.log)
+    for member in others:
+        group.connect(member, "A")
+    group.settle(20)
+    came = str(group.view("A"))
+    joins = _cost(group, began)
+    began = len(group.log)
+    for member in others:
+        group.leave(member)
+    group.settle(20)
+    leaves = _cost(group, began)
+    done = all(group.happened("connected", each) and group.happened("left", each) for each in others)
+    shown = [f"{views} views and {messages} messages" for views, messages in (joins, leaves)]
+    return seen(
+        present=not done or max(joins[0], leaves[0]) > _BOTH,
+        text=f"{shown[0]} to {came}, {shown[1]} to {group.view('A')}",
+    )
+
+
+def _cost(group: Group, began: int) -> tuple[int, int]:
+    """Count the views of A in the log from a place on, and GMS's messages; a multicast is one."""
+    log = group.log[began:]
+    views = sum(event["kind"] == "installed" and event["member"] == "A" for event in log)
+    return views, sum(event["kind"] == "sent" and bool(_OF_GMS & set(event["headers"])) for event in log)
+
+
+_OF_GMS: Final = frozenset(("JOIN_REQ", "JOIN_RSP", "LEAVE_REQ", "LEAVE_RSP", "VIEW", "VIEW_ACK"))
