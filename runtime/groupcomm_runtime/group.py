@@ -265,7 +265,6 @@ class Group:
         self._leaving = False
         self._error: BaseException | None = None
         self._refusals: set[tuple[Place, int, bool]] = set()
-        self._born = time.monotonic()
         self._waits_recorded = False
         self._has_joined = False
         self._member = self._begin()
