@@ -93,12 +93,15 @@ def multicasts_at_once(config: object, state: Any, event: Any) -> tuple[Any, tup
 
 
 def test_a_multicast_from_within_a_delivery_overtakes_those_that_were_held_back() -> None:
-    """A coordinator opens its latch: FLUSH sends what waited, and the answer to the first went out before the rest."""
+    """A coordinator opens its latch: FLUSH sends what waited, and the answer to the first went out before the rest.
+
+    The numbers are others than those that FLUSH has counted, so a flush never ends.
+    """
     setup = borne(Setup(("state_transfer", *DATAGRAMS)))
-    found = simulate(with_step(setup, multicasts_at_once), events=5_000, seed=64).found
+    found = simulate(with_step(setup, multicasts_at_once), events=5_000, seed=7).found
     assert found is not None
-    assert found.claim == "ResumedWhenQuiescent"
-    assert simulate(setup, events=5_000, seed=64).found is None
+    assert found.claim == "StopIsAnswered"
+    assert simulate(setup, events=5_000, seed=7).found is None
 
 
 def test_a_state_that_differs_is_named() -> None:
