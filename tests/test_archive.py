@@ -244,6 +244,14 @@ def test_two_processes_make_the_same_bytes(tmp_path: Path) -> None:
     assert hashlib.sha256(one).hexdigest() == hashlib.sha256(two).hexdigest()
 
 
+def test_a_stack_has_no_renamed_tables() -> None:
+    """Its values are those of its layers."""
+    of = MANIFESTS["stack"]
+    made = protocol_files(ROOT, of, [of.model("toys")], scenarios=False)
+    assert "toys.json" in made
+    assert not [path for path in made if "__" in path]
+
+
 # The version of behaviour
 
 

@@ -26,7 +26,7 @@ SAMPLE = {
     "safe_data_of_anybody": "rows",
     "sequencer_mark_in_place": "kept",
     "stable_vote_of_8_bits": "random",
-    "state_transfer_part_of_a_former_attempt": "rows",
+    "state_transfer_sends_without_the_state": "rows",
     "unicast_doubled_for_ever": "rows",
 }
 

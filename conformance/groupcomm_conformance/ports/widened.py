@@ -31,7 +31,7 @@ def widened(protocol: Protocol, tables: Tables) -> dict[str, tuple[str, Way, Ste
     small = sorted(tables, key=lambda name: len(tables[name][0]))[:FEWEST]
     found = {}
     for way in WAYS:
-        if not way.suits(protocol.name):
+        if not (protocol.is_layer and way.suits(protocol.name)):  # the values of Stack are those of its layers, any
             continue
         most = 0
         best: tuple[str, StepTable] | None = None
