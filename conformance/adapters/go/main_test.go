@@ -119,8 +119,8 @@ func TestTwoStepsFromOneStateShareNothing(t *testing.T) {
 	kept := nakack.Step(nakack.Config{}, nakack.Start("B"), group.ViewInstalled{View: view}).State
 	sharesNothing(t, nakack.Step, nakack.Config{}, kept, func(p string) nakack.Event { return sent(p) })
 	held := statetransfer.State{Member: "B", View: view, Settled: true, Provider: "A", Marked: true}
-	sharesNothing(t, statetransfer.Step, statetransfer.Config{MaxHeld: 9}, held, func(p string) statetransfer.Event {
-		return statetransfer.AppReceived{Sender: "A", Message: statetransfer.App{Number: 1, Payload: wire.Payload(p)}}
+	sharesNothing(t, statetransfer.Step, statetransfer.Config{FullAt: 9, MaxHeld: 9}, held, func(p string) statetransfer.Event {
+		return statetransfer.AppReceived{Sender: "A", Message: statetransfer.App{Number: 1, Size: 1, Payload: wire.Payload(p)}}
 	})
 }
 

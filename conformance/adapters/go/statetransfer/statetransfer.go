@@ -8,7 +8,7 @@ func Start(member string) State { return State{Member: member, Settled: true} }
 // Step is total over Event.
 func Step(c Config, s State, event Event) Result {
 	switch e := event.(type) {
-	case group.SendRequested:
+	case SendRequested:
 		return sendRequested(s, e)
 	case AppReceived:
 		return appReceived(c, s, e)
@@ -53,7 +53,8 @@ func isNew(seen Seen, sender string, number int64) bool {
 
 // idle: no transfer to this member.
 func (s State) idle() State {
-	s.Provider, s.Marked, s.Parts, s.Whole, s.Given, s.Held, s.Full = "", false, 0, false, Given{}, nil, false
+	s.Provider, s.Marked, s.Parts, s.Whole, s.Given = "", false, 0, false, Given{}
+	s.Held, s.Bytes, s.Full = nil, 0, false
 	return s
 }
 
@@ -129,19 +130,18 @@ func (s State) isPresent(sender string, attempt int64) bool {
 	return !s.Has && sender == s.Provider && attempt == s.Attempt
 }
 
-func sendRequested(s State, e group.SendRequested) Result {
+func sendRequested(s State, e SendRequested) Result {
 	if !s.joined() || !s.Has {
 		return group.LocalError(s)
 	}
 	s.Sent++
-	return group.Handled(s, group.Effects{group.Multicast{Message: App{Number: s.Sent, Payload: e.Payload}}})
+	return group.Handled(s, group.Effects{group.Multicast{Message: App{Number: s.Sent, Size: e.Size, Payload: e.Payload}}})
 }
 
 func appReceived(c Config, s State, e AppReceived) Result {
 	number, payload := e.Message.Number, e.Message.Payload
-	count := int64(len(s.Held)) + 1
 	switch {
-	case !s.isMember(e.Sender) || number < 1:
+	case !s.isMember(e.Sender) || number < 1 || e.Message.Size < 1:
 		return group.RemoteError(s)
 	case s.Has && !isNew(s.Seen, e.Sender, number):
 		return group.Ignored(s)
@@ -150,13 +150,14 @@ func appReceived(c Config, s State, e AppReceived) Result {
 		return group.Handled(s, up(group.Deliver{Sender: e.Sender, Payload: payload}))
 	case s.Provider == "" || !s.Marked:
 		return group.Ignored(s)
-	case count > c.MaxHeld && s.Settled:
+	case s.Bytes >= c.MaxHeld && s.Settled:
 		return askSoon(s, nil)
-	case count > c.MaxHeld:
+	case s.Bytes >= c.MaxHeld:
 		return stop(s)
 	}
 	var effects group.Effects
-	if !s.Full && count == c.MaxHeld {
+	s.Bytes += e.Message.Size
+	if !s.Full && s.Bytes >= c.FullAt {
 		effects = up(Full{})
 		s.Full = true
 	}

@@ -12,9 +12,10 @@ type (
 	Result = group.Result[State]
 )
 
-// Config: parts in transit and messages that wait for a state, at most; ms until a member asks again.
+// Config: parts in transit at most; bytes of messages that wait for a state, as Step says; ms until a member asks again.
 type Config struct {
 	Window  int64 `wire:"Window"`
+	FullAt  int64 `wire:"FullAt"`
 	MaxHeld int64 `wire:"MaxHeld"`
 	AskTime int64 `wire:"AskTime"`
 }
@@ -39,6 +40,7 @@ type State struct {
 	Whole                bool
 	Given                Given
 	Held                 []Held
+	Bytes                int64
 	Full                 bool
 	Timer, Soon, Owes    bool
 	Giving               map[string]Gift
@@ -69,6 +71,7 @@ type (
 	App struct {
 		_       wire.Tag `wire:"APP"`
 		Number  int64
+		Size    int64
 		Payload wire.Payload
 	}
 	Ask struct {
@@ -105,6 +108,12 @@ type (
 	// Event is one of the structs below.
 	Event any
 
+	// SendRequested: Size are the bytes of the payload.
+	SendRequested struct {
+		_       wire.Tag `wire:"SendRequested"`
+		Payload wire.Payload
+		Size    int64
+	}
 	AppReceived struct {
 		_       wire.Tag `wire:"AppReceived"`
 		Sender  string
@@ -204,7 +213,7 @@ type (
 )
 
 func init() {
-	wire.Union[Event](group.SendRequested{}, AppReceived{}, AskReceived{}, TellReceived{}, PartRead{}, PartFailed{},
+	wire.Union[Event](SendRequested{}, AppReceived{}, AskReceived{}, TellReceived{}, PartRead{}, PartFailed{},
 		PartReceived{}, CreditReceived{}, CannotReceived{}, AskTimeout{}, SoonTimeout{}, DeclareRequested{},
 		group.ViewFormed{}, group.ViewInstalled{}, group.MergeViewInstalled{})
 }
