@@ -1067,11 +1067,11 @@ def _refuse_paths(**given: Path | str | None) -> None:
 def _refuse_state(state: Provider | None) -> None:
     if isinstance(state, type):
         raise BadInputError(f"state= is the class {state.__name__}: give an object of it")
-    for name in ("get", "put" if hasattr(state, "put") else "set") if state is not None else ():
+    for name in ("get", "set_parts" if hasattr(state, "set_parts") else "set") if state is not None else ():
         method = getattr(state, name, None)
         if not callable(method) or iscoroutinefunction(method):
             raise BadInputError(
-                f"state= has the methods get() and set(state) or put(parts), which are not async, and "
+                f"state= has the methods get() and set(state) or set_parts(parts), which are not async, and "
                 f"{type(state).__name__}.{name} is no such method"
             )
 

@@ -2,7 +2,7 @@
 
 STATE_TRANSFER (`groupcomm.state_transfer`) decides who gives the state to whom, and at which place of the
 order. It asks the application to mark its state, for the parts of what is marked, and to take parts that
-came. `Transfer` does so. What the application does runs in a thread: `get`, `set` or `put`, and the iterator
+came. `Transfer` does so. What the application does runs in a thread: `get`, `set` or `set_parts`, and the iterator
 that `get` may give. So a slow one delays neither heartbeats nor messages. Parts that come are kept in a file
 until the last is there: an application never sees a part of a state that is broken off.
 """
@@ -108,7 +108,7 @@ class StreamProvider(Protocol):
     def get(self) -> bytes | Iterator[bytes]:
         """The state."""
 
-    def put(self, parts: Iterator[bytes]) -> None:
+    def set_parts(self, parts: Iterator[bytes]) -> None:
         """Take over a state, in parts of up to 65,024 bytes, as `StateProvider.set` does.
 
         All parts have come: they are read from a temporary file, and no call is broken off.
@@ -265,7 +265,7 @@ class Transfer:
             self._file.write(data)
         except OSError as error:
             raise EndedError(
-                f"the state of the group cannot be kept in {tempfile.gettempdir()}: {error.strerror}; set TMPDIR"
+                f"the state of the group cannot be kept in a temporary file: {error.strerror}; set TMPDIR"
             ) from error
 
     def drop(self) -> None:
@@ -289,7 +289,7 @@ class Transfer:
     def _sets(self, file: IO[bytes]) -> None:
         with file:
             provider: Any = self._provider
-            if hasattr(provider, "put"):
-                provider.put(iter(lambda: file.read(_PART), b""))
+            if hasattr(provider, "set_parts"):
+                provider.set_parts(iter(lambda: file.read(_PART), b""))
             else:
                 provider.set(file.read())

@@ -36,7 +36,7 @@ class Large:
         """The state."""
         return (bytes([number % 251]) * _PIECE for number in range(self.mebibytes))
 
-    def put(self, parts: Iterator[bytes]) -> None:
+    def set_parts(self, parts: Iterator[bytes]) -> None:
         """Take over the state."""
         digest = hashlib.sha256()
         for part in parts:

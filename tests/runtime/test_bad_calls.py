@@ -43,7 +43,7 @@ class Waits(State):
 class PutsLater(OnlyGets):
     """Its method is async."""
 
-    async def put(self, parts: object) -> None:
+    async def set_parts(self, parts: object) -> None:
         pass
 
 
@@ -184,7 +184,7 @@ JOINS: list[tuple[dict[str, Any], str]] = [
     ({"state": {"a": 1}}, "state= has the methods .* dict.set is no such"),
     ({"state": object()}, "state= has the methods .* object.get is no such"),
     ({"state": OnlyGets()}, "state= has the methods .* OnlyGets.set is no such"),
-    ({"state": PutsLater()}, "state= has the methods .* PutsLater.put is no such"),
+    ({"state": PutsLater()}, "state= has the methods .* PutsLater.set_parts is no such"),
     ({"state": Waits()}, "state= has the methods .*, which are not async, and Waits.get is no such"),
     ({"state": State}, "state= is the class State: give an object of it"),
     ({"blocks": 1}, "blocks= is bool, and this is of the type int"),

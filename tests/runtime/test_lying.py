@@ -54,9 +54,7 @@ def lies(group: Group) -> list[Multicast[Any] | Send[Any]]:
         state_transfer.Tell(other, best),
         state_transfer.Tell(view, state_transfer.Standing(-5, (), declared=True)),
         state_transfer.Ask(view.creator, -5),
-        state_transfer.App(1, 1, Payload(b"\xff")),
-        state_transfer.App(1, 0, Payload(b"\x92\x01\x90")),
-        state_transfer.App(1, -(2**62), Payload(b"\x92\x01\x90")),
+        state_transfer.App(1, 2**62, Payload(b"\xff")),
     ]
     return [
         *(Send(to, each) for to in group.members if to != group.address for each in [*parts, *answers]),

@@ -344,7 +344,7 @@ class Streamed(Member):
         super().__init__(name)
         self.sizes: list[int] = []
 
-    def put(self, parts: Iterator[bytes]) -> None:
+    def set_parts(self, parts: Iterator[bytes]) -> None:
         whole = bytearray()
         for part in parts:
             self.sizes.append(len(part))
