@@ -289,10 +289,19 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
     ],
 )
 def test_broken_glue_is_noticed(tmp_path: Path, name: str, plan: tuple[int, int], limit: float, text: str) -> None:
-    """Seven of the pieces of `broken_glue.py`, of which docs/runtime.md has the table."""
+    """Seven of the pieces of `broken_glue.py`, of which docs/runtime.md has the table.
+
+    A seed says what happens, and not to the millisecond when: whether a message is on its way as its sender is
+    killed differs from run to run. So a plan has five tries.
+    """
     seed, faults = plan
-    found = noticed(name, tmp_path, faults, limit=limit, seed=seed)
-    assert any(text in each for each in found), found
+    found: list[list[str]] = []
+    for number in range(5):
+        (folder := tmp_path / f"{number}").mkdir()
+        found.append(noticed(name, folder, faults, limit=limit, seed=seed))
+        if any(text in each for each in found[-1]):
+            return
+    pytest.fail(f"{text!r} is in none of {found}")
 
 
 def test_the_table_of_broken_glue_has_all_pieces() -> None:
