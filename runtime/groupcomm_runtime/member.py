@@ -413,7 +413,7 @@ class Member:
                 self._later.append(event)  # STATE_TRANSFER takes none from a member that lacks the state
                 return
             if isinstance(event.request, Send):
-                self._own.unicasts[event.request.to] -= 1
+                self._own.takes(event.request.to)
         if isinstance(event, Fired) and event.timer == DISCOVER:
             event = Fired(event.timer, (frozenset(self._coordinators()),))
         if isinstance(event, Fired) and event.timer == BEAT:
@@ -913,6 +913,12 @@ class _Own:
     undecided: deque[int] = field(factory=deque)
     decided: int = 0
     unicasts: Counter[Address] = field(factory=Counter)
+
+    def takes(self, to: Address) -> None:
+        """A step takes a message to a member. Nothing is kept of a member that has none."""
+        self.unicasts[to] -= 1
+        if not self.unicasts[to]:
+            del self.unicasts[to]
 
     def up_to(self, number: int) -> int:
         """The application's number of its last multicast that SAFE counts up to this number."""

@@ -21,8 +21,8 @@ from groupcomm.view import Address
 
 from .errors import BadInputError, EventsWaitError, GroupError, NotDelivered
 from .frames import LARGEST_MESSAGE
-from .group import Event, Group
-from .transfer import Unicast
+from .group import Event, Group, NewLife
+from .transfer import NewView, Unicast
 
 __all__ = ["AnswerError", "Questions"]
 
@@ -92,7 +92,10 @@ class Questions:
         while True:
             try:
                 event = await anext(self._group)
-            finally:
+            except BaseException:
+                self._miss_the_gone()
+                raise
+            if isinstance(event, NewView | NewLife):
                 self._miss_the_gone()
             if not isinstance(event, Unicast) or not self._takes(event.sender, event.data):
                 return event

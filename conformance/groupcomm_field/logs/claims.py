@@ -4,7 +4,7 @@ Each is judged of what the replayed stacks did, and not of what the logs say of 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
@@ -272,33 +272,36 @@ def _uniform(those: Sequence[_Ways], counts: Counter[str]) -> Iterator[Rejected]
 
 def _integrity(history: _History, histories: Mapping[Address, _History]) -> Iterator[Rejected]:
     """Each member's messages are delivered at most once, in the order in which it sent them."""
-    places: Counter[Address] = Counter()
-    for view in history.views:
-        for sender, payload in history.delivered[view]:
-            if sender not in histories:
-                continue
-            sent = histories[sender].sent
-            try:
-                places[sender] = sent.index(payload, places[sender]) + 1
-            except ValueError:
-                why = f"it delivers of {sender} what that has not sent, or twice, or in another order"
-                yield Rejected(history.log, history.lines[view], why)
-                return
+    came = ((history.lines[view], *each) for view in history.views for each in history.delivered[view])
+    sent = {sender: each.sent for sender, each in histories.items()}
+    if (wrong := _not_sent_so(came, sent)) is not None:
+        line, sender = wrong
+        why = f"it delivers of {sender} what that has not sent, or twice, or in another order"
+        yield Rejected(history.log, line, why)
 
 
 def _unicasts(member: Address, history: _History, histories: Mapping[Address, _History]) -> Iterator[Rejected]:
     """What came for a member alone was sent to it, at most once, in the order of its sender (UNICAST)."""
+    sent = {sender: each.sent_to.get(member, []) for sender, each in histories.items()}
+    if (wrong := _not_sent_so(history.unicasts, sent)) is not None:
+        line, sender = wrong
+        why = f"a unicast of {sender} that it has not sent to {member}, or twice, or in another order"
+        yield Rejected(history.log, line, why)
+
+
+def _not_sent_so(
+    came: Iterable[tuple[int, Address, bytes]], sent: Mapping[Address, list[bytes]]
+) -> tuple[int, Address] | None:
+    """Return the line and the sender of the first that was not sent, or comes twice, or in another order."""
     places: Counter[Address] = Counter()
-    for line, sender, payload in history.unicasts:
-        if sender not in histories:
+    for line, sender, payload in came:
+        if sender not in sent:
             continue
-        sent = histories[sender].sent_to.get(member, [])
         try:
-            places[sender] = sent.index(payload, places[sender]) + 1
+            places[sender] = sent[sender].index(payload, places[sender]) + 1
         except ValueError:
-            why = f"a unicast of {sender} that it has not sent to {member}, or twice, or in another order"
-            yield Rejected(history.log, line, why)
-            return
+            return line, sender
+    return None
 
 
 def _nothing_lost(
