@@ -54,6 +54,7 @@ class Chance:
         self._random = random
         self._kinds = faults.kinds
         self._rate = faults.rate
+        self._lasting = faults.lasting
         self._lives = dict.fromkeys(_NAMES[:members], 0)  # of each name, how many addresses it has had
         # In some groups no member that is alive is suspected: more is claimed of them.
         doubts, parts, early = (random.random() < _DOUBTFUL for _ in range(3))
@@ -112,6 +113,13 @@ class Chance:
         if random.random() < _UNICASTS:
             return "unicast", process.name, one_of(random, ground.up).name
         return "multicast", process.name
+
+    def lasting(self) -> Event | None:
+        """Draw the two members between which the fault lasts that is asked for; None for none."""
+        members = [process.name for process in self._ground.up if process.view is not None]
+        if self._lasting is None or len(members) < 2:  # noqa: PLR2004
+            return None
+        return "outlast", self._lasting, *self._random.sample(members, 2)
 
     # Messages on their way
 

@@ -27,6 +27,7 @@ its end. The kinds:
 ``take P Q I``, ``again P Q``,         weaker unicasts: one overtakes, arrives twice, or is lost
 ``miss P Q``
 ``quiesce``                            all faults end, all arrives: what must be in the end (`rest`)
+``outlast KIND P Q``                   a fault between P and Q lasts (`lasting`)
 =====================================  ===============================================================
 """
 
@@ -43,7 +44,7 @@ from groupcomm.events import Block, DigestGiven, GetDigest, GroupStopped, Left, 
 from groupcomm.stack import Arrived, Called, Fired, Raised, State, Tagged
 from groupcomm.stack import Event as StackEvent
 from groupcomm.view import Address
-from groupcomm_simulator.judges.claims import Message, Violation
+from groupcomm_simulator.judges.claims import Violation
 from groupcomm_simulator.judges.membership import NotAllowedError, Process
 
 from .judged import Judged
@@ -103,7 +104,7 @@ class Ground(Judged):
         if self.applications is not None and not self.transfer_of(process).has:
             raise NotAllowedError(f"{process} lacks the state")
         self._sent[process] += 1
-        message: Message = process.name, self._sent[process]
+        message = self.last_sent(process)
         if process.view is not None:
             self.order.sent(process, message, process.view)
         self.step(process, Called(Multicast(Payload(message)), (1 + message[1] % 3,)))  # of one to three bytes

@@ -137,14 +137,14 @@ class Oracle:
         leader = ground.membership.current[mine.merge.leader]
         return leader is process or not leader.up or ground.merging_of(leader).merge != mine.merge
 
+    def running(self, process: Process) -> list[str]:
+        """List its timers of merging that are set, but for that of discovery."""
+        timers = self._ground.timers[process].items()
+        return [each for each, is_set in timers if is_set and each.startswith(self.timers) and each != self.discovery]
+
     def overdue(self, process: Process) -> list[str]:
         """List the timers that have to fire: of merges that nothing else ends, or of what came early."""
-        ground = self._ground
-        timers = [
-            timer
-            for timer, is_set in ground.timers[process].items()
-            if is_set and timer.startswith(self.timers) and timer != self.discovery
-        ]
+        ground, timers = self._ground, self.running(process)
         if timers and ground.merging_of(process).merging and not self.must_time_out(process):
             return []
         return timers

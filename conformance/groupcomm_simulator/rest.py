@@ -11,7 +11,7 @@ from groupcomm_simulator.judges.claims import Violation
 
 from .ground import Event, Ground
 
-__all__ = ["quiesce"]
+__all__ = ["quiesce", "settle_all"]
 
 _ROUNDS: Final = 8
 _PATIENCE: Final = 200
@@ -50,7 +50,7 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
                 perform(event)
             for timer in [each for each in ground.timers[process] if not each.startswith(ground.oracle.timers)]:
                 perform(("timer", process.name, timer))
-        _settle_all(ground, perform)
+        settle_all(ground, perform)
     ground.unicasts.quiet(ground.membership.current)
     for process in ground.up:
         for other, kept, _ in ground.kept_by(process):
@@ -123,7 +123,7 @@ def _sent_again(ground: Ground, perform: Callable[[Event], bool]) -> bool:
         for process in list(ground.up):
             for timer in ground.carrying(process):
                 perform(("timer", process.name, timer))
-        _settle_all(ground, perform)
+        settle_all(ground, perform)
         after = ground.carried()
         still = 0 if after != before else still + 1
         changed |= after != before
@@ -131,7 +131,7 @@ def _sent_again(ground: Ground, perform: Callable[[Event], bool]) -> bool:
     return changed
 
 
-def _settle_all(ground: Ground, perform: Callable[[Event], bool]) -> None:
+def settle_all(ground: Ground, perform: Callable[[Event], bool]) -> None:
     """All that is on its way arrives, and all that is said to it."""
     for _ in range(_PATIENCE):
         if not _settle(ground, perform):

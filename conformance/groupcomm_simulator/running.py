@@ -21,6 +21,7 @@ from groupcomm_simulator.judges.claims import CLAIMS, MERGING, Violation
 
 from .chance import Chance
 from .ground import Event, Ground, Told
+from .lasting import outlast
 from .rest import quiesce
 from .setup import Setup
 
@@ -33,6 +34,7 @@ _REST: Final = 1_000  # events after which the group comes to rest
 _LEAST, _MOST_MEMBERS = 2, 8
 _BUDGET: Final = 1_000_000  # events that shrinking may run
 _QUIESCE: Final = ("quiesce",)
+_ENDS: Final = ("quiesce", "outlast")  # the kinds of event that stand for many
 
 
 @frozen
@@ -122,7 +124,8 @@ class Outcome:
 
 def claims_of(setup: Setup) -> tuple[str, ...]:
     """List what is claimed of a stack, but for what is claimed of any."""
-    return tuple(dict.fromkeys(claim for name in setup.guarantees for claim in CLAIMS[name]))
+    lasting = ["GoesOnForEver"] if setup.faults.lasting else []
+    return tuple(dict.fromkeys([*(claim for name in setup.guarantees for claim in CLAIMS[name]), *lasting]))
 
 
 def ground_of(setup: Setup, seed: int) -> tuple[Ground, Random, int]:
@@ -204,17 +207,27 @@ def _run(ground: Ground, chance: Chance, events: int, schedule: list[Event]) -> 
                 performed(drawn)
             if len(schedule) >= rest:
                 rest += _REST
-                _rest(ground, schedule)
-        _rest(ground, schedule)
+                _rest(ground, chance, schedule)
+        _rest(ground, chance, schedule)
     except Violation as violation:
         return violation
     return None
 
 
-def _rest(ground: Ground, schedule: list[Event]) -> None:
-    """Come to rest: one event of the schedule."""
-    schedule.append(_QUIESCE)
-    quiesce(ground, ground.perform)
+def _rest(ground: Ground, chance: Chance, schedule: list[Event]) -> None:
+    """Bear a fault that lasts, if one is asked for, and come to rest: each is one event of the schedule."""
+    for event in (chance.lasting(), _QUIESCE):
+        if event is not None:
+            schedule.append(event)
+            _end(ground, ground.perform, event)
+
+
+def _end(ground: Ground, perform: Callable[[Event], bool], event: Event) -> None:
+    """Perform many events that one event of the schedule stands for."""
+    if event == _QUIESCE:
+        quiesce(ground, perform)
+    else:
+        outlast(ground, perform, *map(str, event[1:]))
 
 
 # Replaying and shrinking --------------------------------------------------------------------------
@@ -243,8 +256,8 @@ def replay(
             happened.append(event)
             if listener is not None:
                 listener(ground, event, None)
-            if event == _QUIESCE:
-                quiesce(ground, perform)
+            if event[0] in _ENDS:
+                _end(ground, perform, event)
             elif not perform(event):
                 happened.pop()
     except Violation as violation:
@@ -299,8 +312,8 @@ def _spread(setup: Setup, found: Found) -> tuple[Event, ...]:
 
     try:
         for event in found.schedule[:-1]:
-            if event == _QUIESCE:
-                quiesce(ground, ground.perform)
+            if event[0] in _ENDS:
+                _end(ground, ground.perform, event)
             else:
                 ground.perform(event)
         quiesce(ground, performed)

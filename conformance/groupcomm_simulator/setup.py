@@ -29,6 +29,7 @@ __all__ = [
     "DECIDE",
     "FAULTS",
     "FLUSH",
+    "LASTING",
     "MULTICAST",
     "WEAKER",
     "WHOLE",
@@ -73,6 +74,13 @@ A close loses messages on their way to a process that is not in the sender's vie
 a former incarnation.
 """
 
+LASTING: Final[Mapping[str, str]] = {
+    "one_way": "one member does not hear another",
+    "pair_cut": "two members do not hear one another",
+    "slow": "two members hear one another in each third round alone, and suspect one another in the others",
+}
+"""Faults that may last, of the link between two members, over a network."""
+
 WEAKER: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "multicast": ("ReliableMulticast", ("unordered", "lossy")),
     "unicast": ("ReliableUnicast", ("unordered", "duplicating", "lossy")),
@@ -87,10 +95,14 @@ _LARGEST: Final = 8  # of the numbers of a configuration, which a seed draws
 
 @frozen
 class Faults:
-    """Which of `FAULTS` happen; `rate` is the share of draws that change which members there are."""
+    """Which of `FAULTS` happen; `rate` is the share of draws that change which members there are.
+
+    `lasting`: a fault of `LASTING`, which a group bears each time before it comes to rest, and for long.
+    """
 
     kinds: frozenset[str] = frozenset(FAULTS)
     rate: float = 0.06
+    lasting: str | None = None
 
 
 @frozen

@@ -10,6 +10,7 @@ from attrs import frozen
 from groupcomm import flush, gms, merge, state_transfer
 from groupcomm.digest import NOTHING, Vector
 from groupcomm.stack import Tagged
+from groupcomm_simulator.judges.claims import Message
 from groupcomm_simulator.judges.membership import Membership, NotAllowedError, Process
 from groupcomm_simulator.judges.stability import Window
 from groupcomm_simulator.judges.unicasts import ReliableUnicast
@@ -118,6 +119,10 @@ class World:
         if process.view is None:
             raise NotAllowedError(f"{process} is in no view")
         return process
+
+    def last_sent(self, process: Process) -> Message:
+        """Return the message that the application of a process sent last."""
+        return process.name, self._sent[process]
 
     def reaches(self, sender: Process, receiver: Process) -> bool:
         """Say whether no partition or cut keeps what one sends from the other."""

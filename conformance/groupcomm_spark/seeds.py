@@ -36,6 +36,7 @@ def identity(setup: Setup) -> dict[str, object]:
         "members": setup.members,
         "faults": sorted(setup.faults.kinds),
         "rate": setup.faults.rate,
+        "forever": setup.faults.lasting,
         "weaker": dict(setup.weaker),
         "ignored": sorted(setup.ignored),
         "events a group": PART,

@@ -21,7 +21,7 @@ from groupcomm_conformance.tla.values import Fn, Value, function
 from groupcomm_simulator.ground import Event, Ground, Told
 from groupcomm_simulator.judges.membership import Process
 from groupcomm_simulator.running import replay
-from groupcomm_simulator.setup import Setup
+from groupcomm_simulator.setup import LASTING, Setup
 
 __all__ = ["Step", "drawn", "folded", "steps_of"]
 
@@ -162,6 +162,8 @@ class _Recorder:
                 self._act(f"Partition: {', '.join(side)} from the rest", "")
             case ("cut", str(name), str(to)):
                 self._act(f"Cut: {to} does not hear {name}", "")
+            case ("outlast", str(fault), str(name), str(to)):
+                self._act(f"For long, {LASTING[fault]}: {name}, {to}", "")
             case ("heal" | "quiesce" as kind,):
                 self._act(kind.capitalize(), "")
             case _:

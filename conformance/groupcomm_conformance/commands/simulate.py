@@ -13,7 +13,7 @@ from attrs import evolve
 from groupcomm.stack import StackError
 from groupcomm_conformance.charts.schedule import drawn
 from groupcomm_simulator.running import PART, Found, Outcome, claims_of, shrink, simulate
-from groupcomm_simulator.setup import FAULTS, WEAKER, WHOLE, Faults, Setup, giver, stack_of
+from groupcomm_simulator.setup import DATAGRAMS, FAULTS, LASTING, WEAKER, WHOLE, Faults, Setup, giver, stack_of
 
 from . import campaigns
 from .exits import ExitCode
@@ -57,6 +57,15 @@ def command(
             help=f"Faults that may happen, of {', '.join(FAULTS)}; or all, or none. Default: what it bears.",
         ),
     ] = "",
+    forever: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FAULT",
+            help="Before a group comes to rest, a link between two members is "
+            + "; ".join(f"{name}: {text}" for name, text in LASTING.items())
+            + ".",
+        ),
+    ] = None,
     weaken: Annotated[
         list[str] | None,
         typer.Option(
@@ -81,7 +90,7 @@ def command(
     Spark runs the seeds, all of them whatever is found, a table keeps the results, and the same command
     continues an interrupted campaign.
     """
-    setup = setup_of(stack, members, faults, weaken or [])
+    setup = setup_of(stack, members, faults, weaken or [], forever)
     events = _EVENTS if events is None else events
     seed = _SEED if seed is None else seed
     if workers is not None and (master is not None or table is not None):
@@ -156,7 +165,7 @@ def _verdict(outcome: Outcome) -> ExitCode:
     return ExitCode.NOTHING if outcome.unjudged else ExitCode.OK
 
 
-def setup_of(stack: str, members: int | None, faults: str, weaken: list[str]) -> Setup:
+def setup_of(stack: str, members: int | None, faults: str, weaken: list[str], forever: str | None = None) -> Setup:
     """Read what the command line says is to be run. Raises BadParameter."""
     setup = Setup(tuple(stack.split("/")), members=members)
     try:
@@ -170,6 +179,12 @@ def setup_of(stack: str, members: int | None, faults: str, weaken: list[str]) ->
         kinds = frozenset(FAULTS if words == ["all"] else ())
     else:
         kinds = frozenset(one_of(FAULTS, word) for word in words)
+    if forever is not None:
+        one_of(tuple(LASTING), forever)
+        if lacking := [name for name in DATAGRAMS[1:] if name != "stable" and name not in setup.names]:
+            raise typer.BadParameter(
+                f"--forever is borne by stacks over datagrams whose groups merge: {stack} has no {', '.join(lacking)}"
+            )
     weaker: dict[str, str] = {}
     for each in weaken:
         layer, _, how = each.partition("=")
@@ -182,7 +197,7 @@ def setup_of(stack: str, members: int | None, faults: str, weaken: list[str]) ->
             by = giver(setup.names, guarantee)
             raise typer.BadParameter(f"{by} gives {guarantee}, and is no layer below: leave it out")
         weaker[layer] = one_of(hows, how)
-    return Setup(setup.names, members=members, faults=Faults(kinds), weaker=tuple(weaker.items()))
+    return Setup(setup.names, members=members, faults=Faults(kinds, lasting=forever), weaker=tuple(weaker.items()))
 
 
 def _again(setup: Setup, found: Found) -> str:
@@ -190,6 +205,7 @@ def _again(setup: Setup, found: Found) -> str:
     parts = ["groupcomm simulate", setup.stack, f"--seed {found.seed}", f"--events {found.events}"]
     parts += [f"--members {setup.members}"] if setup.members is not None else []
     parts.append(f"--faults {','.join(sorted(setup.faults.kinds)) or 'none'}")
+    parts += [f"--forever {setup.faults.lasting}"] if setup.faults.lasting else []
     parts += [f"--weaken {layer}={how}" for layer, how in setup.weaker]
     return " ".join(parts)
 
@@ -232,6 +248,7 @@ def _record(outcome: Outcome, found: Found | None) -> dict[str, object]:
         "seed": outcome.seed,
         "members": setup.members,
         "faults": sorted(setup.faults.kinds),
+        "forever": setup.faults.lasting,
         "weaker": dict(setup.weaker),
         "claims": list(claims_of(setup)),
         "judged": {claim: outcome.judged[claim] for claim in claims_of(setup)},

@@ -202,6 +202,10 @@ class TotalOrderBroadcast(Judge):
                 f"{_texts(lacking) or 'the order of their deliveries'}",
             )
 
+    def has(self, process: Process, message: Message) -> bool:
+        """Say whether a process has delivered a message, since the group was at rest."""
+        return message in self._of(process).places
+
     def quiet(self, processes: list[Process]) -> None:
         """Nothing is on its way: each message is delivered by its sender, and by survivors with it."""
         alike: dict[tuple[Process, Decided], list[Process]] = {}
