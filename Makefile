@@ -71,6 +71,9 @@ nightly-jobs: ## print, as JSON, what `make` is called with by the jobs of the n
 
 nightly-simulate:
 	@$(MAKE) --no-print-directory simulate ARGS='--seed $(SEED) --events $(EVENTS)'
+	@for fault in one_way pair_cut slow; do \
+	  $(BIN)/groupcomm simulate sequencer/flush/merge_gms/stable/nakack/unicast --forever $$fault --seed $(SEED) --events $(EVENTS) || exit; \
+	done
 
 nightly-prove:
 	@$(MAKE) --no-print-directory prove ARGS='--confirm all'

@@ -27,16 +27,23 @@ def test_same_seed_same_group() -> None:
     assert run_seed(lasting("slow"), 3, EVENTS) == run_seed(lasting("slow"), 3, EVENTS)
 
 
-@pytest.mark.parametrize("name", ["highest_ignored", "one_more_purged"])
-def test_who_relies_on_a_link_that_heals_is_noticed(name: str) -> None:
-    """Without a link that stays dead, 200,000 events do not notice these (`broken_below.LEFT`)."""
+@pytest.mark.parametrize(
+    ("name", "seed", "claim"),
+    [
+        # 200,000 events do not notice these two without a link that stays dead (`broken_below.LEFT`).
+        ("highest_ignored", 5, "MulticastsArrive"),
+        ("one_more_purged", 5, "MulticastsArrive"),
+        ("waiting_acknowledged", 1, "GoesOnForEver"),
+    ],
+)
+def test_broken_cores_are_noticed(name: str, seed: int, claim: str) -> None:
     (broken,) = (each for each in BROKEN if each.name == name)
     with broken.in_place():
-        found = run_seed(lasting("pair_cut"), 5, EVENTS).found
+        found = run_seed(lasting("pair_cut"), seed, EVENTS).found
         assert found is not None
-        violation, _ = replay(lasting("pair_cut"), 5, found.schedule)
+        violation, _ = replay(lasting("pair_cut"), seed, found.schedule)
     assert isinstance(violation, Violation)
-    assert violation.claim == found.claim
+    assert violation.claim == found.claim == claim
     assert any(event[0] == "outlast" for event in found.schedule)
 
 
