@@ -14,7 +14,7 @@ from .errors import LocalProtocolError, RemoteProtocolError
 from .events import ViewFormed
 from .per_member import PerMember
 from .records import evolve
-from .view import Address, View, ViewId, is_former, name_and_life
+from .view import Address, View, ViewId, is_former
 
 __all__ = [
     "Config",
@@ -145,13 +145,13 @@ def has_majority(members: frozenset[Address], view: View) -> bool:
 
 
 def counts_as(member: Address, record: Record, other: Address) -> bool:
-    """Say whether a member with this record counts as an address of its name. `Primary!CountsAs`, `!Since`."""
+    """Say whether a member with this record counts as an address of its name. `Primary!CountsAs`."""
     if other == member:
         return True
     if not record or not is_former(other, member):
         return False
-    own = [each for each in record[0].members if each == member or is_former(each, member)]
-    return bool(own) and not is_former(other, max(own, key=lambda each: name_and_life(each)[1]))
+    had = [each for each in record[0].members if each == member or is_former(each, member)]
+    return bool(had) and not any(is_former(other, each) for each in had)
 
 
 def counted(records: Mapping[Address, Record], view: View) -> frozenset[Address]:
@@ -226,7 +226,7 @@ def may_form(state: State) -> bool:
     return founds(state) or is_quorum(records_of(state), state.view)
 
 
-# The record ---------------------------------------------------------------------------------------
+# The record, and reports --------------------------------------------------------------------------
 
 
 def on_disk(state: State) -> Record:

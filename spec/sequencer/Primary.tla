@@ -2,58 +2,55 @@
 (******************************************************************************)
 (* Who may be primary: the option Majority of SEQUENCER.                      *)
 (*                                                                            *)
-(* Theory. A group may part, and each part has views of its own. A view is    *)
-(* *formed* when its coordinator may order in it. The formed views are on one *)
-(* path: of two, one comes before the other. So at most one part, the         *)
+(* Theory. A group may part, and each part goes on with views of its own. A   *)
+(* view is *formed* when its coordinator may order in it. The formed views are*)
+(* on one path: of two, one comes before the other. So at most one part, the  *)
 (* primary, delivers. The rule is dynamic voting (Yeger Lotem, Keidar, Dolev, *)
 (* 1997; module MajorityViews has it by itself):                              *)
 (*                                                                            *)
 (* 1. A member has a *record*: the last formed view that it knows, and then   *)
-(*    its *attempts*, the views that it has installed since. Any of them may  *)
-(*    have been formed, and it has not heard of that.                         *)
+(*    its *attempts*, the views that it has installed since. Each of them may *)
+(*    have been formed, and the member has not heard of that.                 *)
 (* 2. A member that installs a view reports its record to the coordinator     *)
 (*    (REPORT). Then it adds this view to its record.                         *)
-(* 3. The coordinator forms the view when, of each view that is reported, a   *)
-(*    majority has reported. It multicasts FORMED, and orders.                *)
-(* 4. The record of a member that hears FORMED is that view alone.            *)
+(* 3. The coordinator forms the view when it has reports of a majority of each*)
+(*    view that is reported to it. It multicasts FORMED, and orders.          *)
+(* 4. A member that hears FORMED has a record of that view alone.             *)
 (*                                                                            *)
 (* Why that is right. Two majorities of one view have a member in common. So  *)
-(* if two views are formed by majorities of one view, some member has helped  *)
-(* to form both, one after the other. It has reported the first to the        *)
-(* coordinator of the second, which has asked for a majority of the first.    *)
+(* of two views that were formed by majorities of a third, some member has    *)
+(* installed both, one after the other. It reported the first one to the      *)
+(* coordinator of the second, which then needed a majority of the first.      *)
 (*                                                                            *)
-(* Besides:                                                                   *)
-(* - Half of a view is a majority if the coordinator of that view is in it.   *)
-(* - A member that knows no formed view has an empty record, and attempts     *)
-(*   none. One of those that form a view knows a formed view. So joiners are  *)
-(*   no majority of a view that was never formed. The first view is formed by *)
-(*   its founder, which creates it, and is alone in it.                       *)
-(* - Members that ask for a view without a majority here do not stop the      *)
-(*   others: the most are taken that are enough among themselves (Quorum).    *)
-(* - A view is not asked for if it was not formed, or if a later one was, and *)
-(*   one of those that have reported says so (Abandon, Prune).                *)
-(* - A coordinator that leaves decides the next view without itself. It       *)
-(*   counts there as present (Leavers), or the other of a pair would wait for *)
-(*   ever.                                                                    *)
+(* Besides, each at its operator:                                             *)
+(* - Half of a view is a majority if its coordinator is in that half.         *)
+(* - A member that knows no formed view has an empty record, and adds none.   *)
+(*   One of those that form a view has to know a formed one: joiners alone    *)
+(*   form none. The first view of all its founder forms, alone in it (Founds).*)
+(* - Members that ask for a majority that is not here do not stop the others  *)
+(*   (Quorum).                                                                *)
+(* - A reported view is not asked for if a later one was formed (Prune), or if*)
+(*   its coordinator says that it has not formed it (Abandon).                *)
+(* - A coordinator that leaves counts as present in the view that it decides  *)
+(*   without itself (Leavers). Otherwise the other of a pair waits for ever.  *)
 (*                                                                            *)
 (* Members begin again. The record is on the disk of a member before any      *)
-(* message leaves of the step that changed it (OnDisk): before its REPORT, or *)
-(* its FORMED. The next incarnation of its name begins with it (Restored). It *)
-(* counts as the former ones (CountsAs), and founds no group. Without the     *)
-(* record it is a new member. An address is used once.                        *)
+(* message leaves of the step that changed it (OnDisk). The next incarnation  *)
+(* of its name has another address, and begins with it (Restored): it counts  *)
+(* as the former ones (CountsAs). Without the record it counts as new. Neither*)
+(* founds a group.                                                            *)
 (*                                                                            *)
 (* What SEQUENCER asks:                                                       *)
-(*   MustWait(s)         the coordinator may not order yet                    *)
-(*   Attempt(before, s)  s has just installed its view: what is sent, and is  *)
-(*                       the view formed?                                     *)
-(*   ReportReceived, FormedReceived, Restored: the events that it passes on   *)
-(*   OnDisk(s)           what is written, before anything is sent             *)
+(*   MustWait(s)         may the coordinator not order yet?                   *)
+(*   Attempt(before, s)  s has installed its view: what is sent, is it formed?*)
+(*   ReportReceived, FormedReceived, Restored: events that it passes on       *)
+(*   OnDisk(s)           what is written before anything is sent?             *)
 (* Of a member's state these read member, view, and epoch, its first view.    *)
 (* Four fields are theirs alone:                                              *)
 (*   attempts  the record                                                     *)
 (*   formed    it knows that its view is formed                               *)
 (*   reports   the last REPORT of each member, of a view that is not formed   *)
-(*   founds    it has no record: it forms a first view of itself alone        *)
+(*   founds    it is the first of its name, and may found                     *)
 (******************************************************************************)
 EXTENDS Views, Steps, Integers, FiniteSets
 
@@ -70,7 +67,6 @@ ASSUME {Majority, Prune, Abandon} \subseteq BOOLEAN
 \* "I have installed this view. My record was:"
 ReportMessage(view_id, attempts) == [type |-> "REPORT", view_id |-> view_id, attempts |-> attempts]
 FormedMessage(view_id) == [type |-> "FORMED", view_id |-> view_id]
-
 \* To the application: messages are ordered in this view.
 ViewFormed(view_id) == PassUp([type |-> "ViewFormed", view_id |-> view_id])
 
@@ -88,14 +84,11 @@ HasMajority(set, v) ==
     LET n == Cardinality(set \cap MembersOf(v)) IN
     2 * n > Len(v.members) \/ (2 * n = Len(v.members) /\ CoordinatorOf(v) \in set)
 
-\* The last incarnation of m's name, m or a former one, that is in the formed view of the record.
-Since(m, record) ==
-    LET own == IF record = <<>> THEN {} ELSE {a \in MembersOf(record[1]) : a = m \/ IsFormer(a, m)}
-    IN own \ Superseded(own)
-
-\* m, with its record, counts as address a: as itself, and as the former incarnations that had the record. (Since is the
-\* first of these that matters. An incarnation without a record was in no formed view before it heard of one.)
-CountsAs(m, record, a) == a = m \/ (IsFormer(a, m) /\ \E first \in Since(m, record) : ~IsFormer(a, first))
+\* m, with its record, counts as address a: as itself, and as the former incarnations that had the record. The record came
+\* to the name with the formed view that it begins with: to the incarnation that is in it.
+CountsAs(m, record, a) ==
+    LET had == {x \in MembersOf(record[1]) : x = m \/ IsFormer(x, m)}
+    IN a = m \/ (IsFormer(a, m) /\ record # <<>> /\ had # {} /\ \A x \in had : ~IsFormer(a, x))
 
 \* The members of v as which those count that have reported. `records`: [a member that has reported -> its record].
 Counted(records, v) == {a \in MembersOf(v) : \E m \in DOMAIN records : CountsAs(m, records[m], a)}
@@ -142,23 +135,18 @@ RecordsOf(s) ==
 \* A member that creates its first view, of itself alone. (The other members of a joiner's first view may all leave in it:
 \* then a joiner is alone there, too.)
 Founds(s) == s.founds /\ s.view.members = <<s.member>> /\ s.view.id.creator = s.member /\ s.epoch = s.view.id
-
 MayForm(s) == Founds(s) \/ IsQuorum(RecordsOf(s), s.view)
 
 -----------------------------------------------------------------------------
-(* The record *)
+(* The record, and reports *)
 
-\* What is on the disk. It is written before the effects of a step.
-OnDisk(s) == s.attempts
+OnDisk(s) == s.attempts     \* (It is written before the effects of a step.)
 
 \* Its record without the views that it has coordinated, and not formed: they are not formed any more. (The last of them it
 \* has reported: see Leavers.)
 Kept(s) ==
-    LET record == s.attempts
-        stays(i) == i = 1 \/ ~Abandon \/ ~CountsAs(s.member, record, CoordinatorOf(record[i]))
-        number(i) == Cardinality({j \in 1 .. i : stays(j)})
-        all == {i \in DOMAIN record : stays(i)}
-    IN [n \in 1 .. Cardinality(all) |-> record[CHOOSE i \in all : number(i) = n]]
+    LET stays(v) == Abandon => ~CountsAs(s.member, s.attempts, CoordinatorOf(v))
+    IN IF s.attempts = <<>> THEN <<>> ELSE <<Head(s.attempts)>> \o SelectSeq(Tail(s.attempts), stays)
 
 \* It has no room for a view: the member helps to form none until it hears of a formed one.
 IsFull(s) == Len(Kept(s)) >= MaxAttempts
@@ -168,6 +156,7 @@ Attempted(s, v) == IF s.attempts = <<>> \/ IsFull(s) THEN Kept(s) ELSE Append(Ke
 
 \* The reports of views with this counter, or a higher one.
 ReportsFrom(reports, counter) == [m \in {m \in DOMAIN reports : reports[m].view_id.counter >= counter} |-> reports[m]]
+Noted(reports, m, report) == [x \in DOMAIN reports \cup {m} |-> IF x = m THEN report ELSE reports[x]]
 
 \* The state of a member that hears that its view is formed.
 InFormed(s) == [s EXCEPT !.formed = TRUE, !.attempts = <<s.view>>, !.reports = ReportsFrom(@, s.view.id.counter + 1)]
@@ -179,8 +168,6 @@ InFormed(s) == [s EXCEPT !.formed = TRUE, !.attempts = <<s.view>>, !.reports = R
 Forms(s) ==
     IF MayForm(s) THEN Handled(InFormed(s), <<Multicast(FormedMessage(s.view.id)), ViewFormed(s.view.id)>>)
     ELSE Handled(s, <<>>)
-
-Noted(reports, m, report) == [x \in DOMAIN reports \cup {m} |-> IF x = m THEN report ELSE reports[x]]
 
 \* s has come from `before` to its view. It reports its record, as it was, to the coordinator, or to itself.
 Attempt(before, s) ==
