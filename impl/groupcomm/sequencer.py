@@ -1,9 +1,12 @@
 """SEQUENCER: every member delivers all multicasts in the order that the coordinator gives them. `Sequencer`.
 
-The module of the specification has the theory: what a coordinator orders, and when a member sends its messages
-again. `spec/sequencer/README.md` has a table of what remains without each guarantee of the layers below.
+A member sends its multicast to the coordinator of its view (FORWARD), and keeps it in its `forward_table`
+until it comes back. The coordinator multicasts it (DATA), and every member delivers DATA as it comes, each once.
+When a member has installed a view it sends its table again, to the coordinator of that view, before anything new.
 
-The option `majority` is `primary`: it says when a coordinator may order.
+The head of `spec/sequencer/Sequencer.tla` says why that is right. The README beside it has a table of what remains
+without each guarantee of the layers below. The option `majority` is `primary`, which says when a coordinator may
+order.
 """
 
 from typing import Final, TypeAlias, assert_never, final

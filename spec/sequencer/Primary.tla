@@ -140,7 +140,9 @@ MayForm(s) == Founds(s) \/ IsQuorum(RecordsOf(s), s.view)
 -----------------------------------------------------------------------------
 (* The record, and reports *)
 
-OnDisk(s) == s.attempts     \* (It is written before the effects of a step.)
+\* (It is written before the effects of a step. On that of a coordinator that has left is, besides, the view in which it
+\* counts as present.)
+OnDisk(s) == s.attempts
 
 \* Its record without the views that it has coordinated, and not formed: they are not formed any more. (The last of them it
 \* has reported: see Leavers.)
