@@ -32,7 +32,7 @@
 (* The guards have the values of the repaired algorithm. The ablation `note`  *)
 (* of models.yaml has the values of the design note.                          *)
 (******************************************************************************)
-EXTENDS Primary
+EXTENDS Views, Steps, Primary
 
 (* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
 ResendOn == "every_view"   \* the table is sent again: "every_view", "coordinator_change", "coordinator_gone", "never"
