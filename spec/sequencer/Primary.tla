@@ -84,8 +84,8 @@ HasMajority(set, v) ==
     LET n == Cardinality(set \cap MembersOf(v)) IN
     2 * n > Len(v.members) \/ (2 * n = Len(v.members) /\ CoordinatorOf(v) \in set)
 
-\* m, with its record, counts as address a: as itself, and as the former incarnations that had the record. The record came
-\* to the name with the formed view that it begins with: to the incarnation that is in it.
+\* m, with its record, counts as address a: as itself, and as the former incarnations that had the record. These are the one
+\* that is in the formed view of the record, and those after it.
 CountsAs(m, record, a) ==
     LET had == {x \in MembersOf(record[1]) : x = m \/ IsFormer(x, m)}
     IN a = m \/ (IsFormer(a, m) /\ record # <<>> /\ had # {} /\ \A x \in had : ~IsFormer(a, x))
@@ -118,22 +118,22 @@ Quorum(records, left) ==
     LET served == {m \in DOMAIN records : \A v \in Asked(records, m) : HasMajority(Counted(records, v) \cup left, v)}
     IN IF served = DOMAIN records THEN served ELSE Quorum([m \in served |-> records[m]], left)
 
-\* The coordinator that formed the last view, and left the group by deciding `view` without itself. It has the same
-\* record as the members to which it said so, and is in no other view after it (Departures). (A leaver in a view that was not
-\* formed does not count: it may know attempts that no member of `view` reports.)
+\* The coordinator that formed the last view, and left the group by deciding `view` without itself. A member that heard
+\* FORMED of it has the same record, and it is in no other view after that (module Departures). (A leaver that has not formed
+\* the last view does not count: it may have attempts that no member of `view` reports.)
 Leavers(records, view) ==
     {c \in {view.id.creator} \ MembersOf(view) :
         \E m \in DOMAIN records : Len(records[m]) = 1 /\ CoordinatorOf(records[m][1]) = c}
 
-\* At least one of the quorum knows a formed view.
+\* Those that have reported are enough. At least one knows a formed view.
 IsQuorum(records, view) == \E m \in Quorum(records, Leavers(records, view)) : records[m] # <<>>
 
 \* The records of the members of s's view that have installed it, as they have reported.
 RecordsOf(s) ==
     [m \in {m \in DOMAIN s.reports \cap MembersOf(s.view) : s.reports[m].view_id = s.view.id} |-> s.reports[m].attempts]
 
-\* A member that creates its first view, of itself alone. (The other members of a joiner's first view may all leave in it:
-\* then a joiner is alone there, too.)
+\* A member that creates its first view, of itself alone. (A joiner may be alone in its first view, too: if the others leave
+\* in it. It has not created that view.)
 Founds(s) == s.founds /\ s.view.members = <<s.member>> /\ s.view.id.creator = s.member /\ s.epoch = s.view.id
 MayForm(s) == Founds(s) \/ IsQuorum(RecordsOf(s), s.view)
 
@@ -144,13 +144,13 @@ MayForm(s) == Founds(s) \/ IsQuorum(RecordsOf(s), s.view)
 \* counts as present.)
 OnDisk(s) == s.attempts
 
-\* Its record without the views that it has coordinated, and not formed: they are not formed any more. (The last of them it
-\* has reported: see Leavers.)
+\* Its record without the views that it has coordinated, and not formed: nobody can form them any more. (It reports them for
+\* once: a report of one view alone says that the last view was formed, see Leavers.)
 Kept(s) ==
     LET stays(v) == Abandon => ~CountsAs(s.member, s.attempts, CoordinatorOf(v))
     IN IF s.attempts = <<>> THEN <<>> ELSE <<Head(s.attempts)>> \o SelectSeq(Tail(s.attempts), stays)
 
-\* It has no room for a view: the member helps to form none until it hears of a formed one.
+\* The record has no room for a view: the member reports nothing until it hears of a formed view.
 IsFull(s) == Len(Kept(s)) >= MaxAttempts
 
 \* The record of s when it has installed v.

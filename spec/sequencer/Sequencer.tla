@@ -251,6 +251,7 @@ ViewInstalled(s, e) ==
             !.received_table = IF KeepDeparted THEN LatestLives(@, members)
                                ELSE [m \in DOMAIN known \cap members |-> known[m]],
             !.suspected = @ \cap members]
+        \* (Of Primary.)
         attempt == Attempt(s, entered)
         after == [attempt.state EXCEPT !.early = StillEarly(@, e.view, MustWait(attempt.state))]
     IN Handled(after,
@@ -277,9 +278,11 @@ Step(s, e) ==
       [] e.type = "PlainReceived" -> PlainReceived(s, e)
       [] e.type = "ForwardReceived" -> ForwardReceived(s, e)
       [] e.type = "DataReceived" -> DataReceived(s, e)
+      \* Of Primary:
       [] e.type = "ReportReceived" -> Released(s, ReportReceived(s, e))
       [] e.type = "FormedReceived" -> FormedReceived(s, e)
       [] e.type = "Restored" -> Restored(s, e)
+      \* ... and of the membership service:
       [] e.type = "ViewInstalled" -> ViewInstalled(s, e)
       [] e.type = "Suspected" -> Suspected(s, e)
       [] e.type = "SendLookedUp" -> SendLookedUp(s, e)
