@@ -349,7 +349,7 @@ def refused(folder: Path, told: str) -> str:
         ("{deliver: DATA, from: A, to: B, nth: 0}", "an integer from 1 up, not 0"),
         ("{deliver: DATA, from: A, to: B, with: {paylod: 1}}", "one of view_id, tag, payload"),
         ("{drop: DATA, from: A, to: B, expect: []}", "one of drop, from, to, nth, with, not the unknown key"),
-        ("{at: A, check: {tabel: []}}", "one of view, epoch, seqno, "),
+        ("{at: A, check: {tabel: []}}", "one of view, epoch, founds, "),
         ("{at: A, check: {seqno: many}}", 'an integer, not "many"'),
         ("{at: A, check: {seqno: 1}, same: view}", "one verb of "),
         ("{at: A, same: view}", "two members or more"),

@@ -19,6 +19,7 @@ from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, safe,
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, DeliverUnicast, Left, Payload, SilenceReported, Suspected, ViewInstalled
+from groupcomm.primary import on_disk
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
 from groupcomm.view import Address, View, ViewId, is_former, name_and_life
 
@@ -427,7 +428,7 @@ class Member:
         else:
             outcome = "ignored" if after is self._state and not effects else "handled"
             self._state = after
-            attempts = self._ordering.attempts
+            attempts = on_disk(self._ordering)
             left = _left_by(self.me, effects) if attempts and PassUp(Left()) in effects else ()
             self._remembers((*attempts, *left))  # before any effect: others rely on it
             if isinstance(event, Called) and isinstance(event.request, Multicast) and "safe" in self._configs:

@@ -267,24 +267,35 @@ NeverOwn(state, tag) == FALSE
 HalfIsEnough(set, v) == 2 * Cardinality(set \cap MembersOf(v)) >= Len(v.members)
 
 \* In the place of IsQuorum: who comes new to the group is a quorum.
-JoinersAreEnough(reports, v) ==
-    LET here == {m \in DOMAIN reports \cap MembersOf(v) : reports[m].view_id = v.id}
-    IN Quorum(reports, here, {}) # {}
+JoinersAreEnough(records, v) == Quorum(records, {}) # {}
 
-\* In the place of Attempts: a joiner reports views of which it does not know that any was formed.
+\* In the place of CountsAs: names are counted, or incarnations.
+CountsByName(m, record, a) == a = m \/ IsFormer(a, m)
+CountsAlone(m, record, a) == a = m
+
+\* In the place of Attempted: a record is the last formed view alone. (The rule "installed" of MajorityViews.)
+AttemptsNone(s, v) == s.attempts
+
+\* ... or a joiner reports views of which it does not know that any was formed.
 AttemptsOfJoiners(s, v) == Append(s.attempts, v)
+
+\* In the place of Attempt: the list of the view is compared with the last formed view. ("listed".)
+ComparesLists(before, s) ==
+    LET has == \A i \in DOMAIN before.attempts : HasMajority(MembersOf(s.view), before.attempts[i])
+        after == [s EXCEPT !.formed = has, !.attempts = IF has THEN <<s.view>> ELSE @,
+                           !.reports = ReportsFrom(@, s.view.id.counter)]
+    IN Handled(after, IF has /\ IsCoordinator(s) THEN <<Multicast(FormedMessage(s.view.id))>> ELSE <<>>)
 
 \* In the place of Founds: members that are all new to the group found it.
 AllNewFound(s) ==
-    \A m \in MembersOf(s.view) :
-        m \in DOMAIN s.reports /\ s.reports[m].view_id = s.view.id /\ s.reports[m].attempts = <<>>
+    \A m \in MembersOf(s.view) : m \in DOMAIN RecordsOf(s) /\ RecordsOf(s)[m] = <<>>
 
 \* In the place of Leavers: the creator does not count, or counts whatever it knows.
-NoLeavers(reports, here, v) == {}
-AnyLeaver(reports, here, v) == {v.id.creator} \ MembersOf(v)
+NoLeavers(records, v) == {}
+AnyLeaver(records, v) == {v.id.creator} \ MembersOf(v)
 
 \* In the place of Founds: an incarnation that begins again founds a group, too.
-FoundsAgain(s) == s.view.members = <<s.member>> /\ s.view.id.creator = s.member /\ s.epoch = EpochOf(s.view)
+FoundsAgain(s) == s.view.members = <<s.member>> /\ s.view.id.creator = s.member /\ s.epoch = s.view.id
 
 \* In the place of OnDisk: the attempts of formed views alone, or the record of the beginning.
 RecordOfFormed(s) == SubSeq(s.attempts, 1, 1)

@@ -20,6 +20,7 @@
 (*   (Yeger Lotem, Keidar, Dolev, 1997).                                      *)
 (*                                                                            *)
 (* Every member is in its first incarnation, and there is one first view.     *)
+(* (How a member does it, with leavers and later incarnations: Primary.)      *)
 (******************************************************************************)
 EXTENDS Views, Acts, Integers, FiniteSets
 

@@ -25,30 +25,14 @@
 (* member that it suspects: the sender sends the message again in its next    *)
 (* view anyway.                                                               *)
 (*                                                                            *)
-(* With the option Majority a view orders nothing before it is *formed*, and  *)
-(* the formed views are on one path: of the parts of a group one continues.   *)
-(* A member that installs a view reports to its coordinator the last formed   *)
-(* view that it knows, and the views that it has installed since. The view is *)
-(* formed when a majority of each of these has reported (dynamic voting,      *)
-(* module MajorityViews). Then the coordinator multicasts FORMED, and orders. *)
-(* A member that knows no formed view reports none: joiners are no majority   *)
-(* of anything. A founder forms the first view, which it creates.             *)
-(*                                                                            *)
-(* The views that a member reports are its *record*. It is on the member's    *)
-(* disk before a message of the step leaves that changed it: so before a      *)
-(* REPORT of it, and, at the coordinator of a view that is formed, before     *)
-(* anything is ordered. The next incarnation of the name begins with the      *)
-(* record (Restored): it counts as the former ones, and founds no group.      *)
-(* An address is used once: an incarnation without a record counts as new.    *)
+(* With the option Majority a coordinator may have to wait before it orders.  *)
+(* Module Primary says how long (MustWait). Until then its own messages wait  *)
+(* in the table, and FORWARDs in `early`.                                     *)
 (*                                                                            *)
 (* The guards have the values of the repaired algorithm. The ablation `note`  *)
 (* of models.yaml has the values of the design note.                          *)
 (******************************************************************************)
-EXTENDS Views, Steps, Integers, FiniteSets
-
-CONSTANTS
-    Majority,           \* option: a view without a majority of the last one delivers nothing
-    MaxAttempts         \* with Majority: the most views of a record
+EXTENDS Views, Steps, Primary
 
 (* Guards: conditions of the algorithm. A model may take one away, or give it another value. *)
 ResendOn == "every_view"   \* the table is sent again: "every_view", "coordinator_change", "coordinator_gone", "never"
@@ -67,12 +51,6 @@ LateForward == "dropped"   \* a FORWARD of an earlier view is "dropped", or "acc
 SenderFrom == "header"     \* DATA's sender is taken from the "header", or from the "message"
 DeliverOtherViews == FALSE \* DATA of another view is delivered
 OrderForSuspects == FALSE  \* a coordinator orders FORWARDs of members that it suspects
-MajorityBy == "attempts"   \* that is: of each view in the "attempts" reported, of the last formed views ("installed"),
-                           \* or of the last formed view by the new one's list ("listed")
-CountBy == "record"        \* a member counts as all incarnations that have had its "record", of its "name", or as
-                           \* its own one ("life")
-Prune == TRUE              \* views before a formed view that is reported are not asked for
-Abandon == TRUE            \* nor is a view of which the coordinator reports that it has not formed it
 
 ASSUME
     /\ ResendOn \in {"every_view", "coordinator_change", "coordinator_gone", "never"}
@@ -83,8 +61,7 @@ ASSUME
     /\ EpochInTag \in {"id", "counter", "nothing"}
     /\ CompareViewsBy \in {"id", "counter"}
     /\ SenderFrom \in {"header", "message"}
-    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DeliverOtherViews, OrderForSuspects, Majority, Prune, Abandon} \subseteq BOOLEAN
-    /\ MajorityBy \in {"attempts", "installed", "listed"} /\ CountBy \in {"record", "name", "life"}
+    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DeliverOtherViews, OrderForSuspects} \subseteq BOOLEAN
 
 -----------------------------------------------------------------------------
 (* Messages, and what is passed up *)
@@ -94,17 +71,11 @@ Tag(sender, epoch, seqno) == [sender |-> sender, epoch |-> epoch, seqno |-> seqn
 
 ForwardMessage(view_id, tag, payload) == [type |-> "FORWARD", view_id |-> view_id, tag |-> tag, payload |-> payload]
 DataMessage(view_id, tag, payload) == [type |-> "DATA", view_id |-> view_id, tag |-> tag, payload |-> payload]
-\* "These views I know: the last formed view, and the views that I have installed since."
-ReportMessage(view_id, attempts) == [type |-> "REPORT", view_id |-> view_id, attempts |-> attempts]
-FormedMessage(view_id) == [type |-> "FORMED", view_id |-> view_id]
 PlainMessage(payload) == [type |-> "PLAIN", payload |-> payload]
 
 Deliver(sender, payload) == PassUp([type |-> "Deliver", sender |-> sender, payload |-> payload])
 \* A unicast, which has no place in the order.
 DeliverUnicast(sender, payload) == PassUp([type |-> "DeliverUnicast", sender |-> sender, payload |-> payload])
-
-\* To the application: messages are ordered in this view. (Only with Majority.)
-ViewFormed(view_id) == PassUp([type |-> "ViewFormed", view_id |-> view_id])
 
 -----------------------------------------------------------------------------
 (* State *)
@@ -119,19 +90,11 @@ Start(member) ==
      received_table |-> [m \in {} |-> 0], \* the highest tag received of each sender (SEQ-15)
      early |-> <<>>,            \* FORWARDs of views that are not installed or not formed yet, in order of arrival
      suspected |-> {},          \* its members that are suspected
-     founds |-> TRUE,           \* with Majority: it forms a first view of itself alone, as it has no record
-     attempts |-> <<>>,         \* with Majority: the last formed view that it knows, and those installed since
-     formed |-> FALSE,          \* with Majority: it knows that its view is formed
-     reports |-> [m \in {} |-> 0]]  \* with Majority: the last REPORT of each member, of a view that is not formed yet
-
-Joined(state) == state.view # NoView
-IsCoordinator(state) == Joined(state) /\ CoordinatorOf(state.view) = state.member
+     \* Of Primary:
+     founds |-> TRUE, attempts |-> <<>>, formed |-> FALSE, reports |-> [m \in {} |-> 0]]
 
 Entry(seqno, payload) == [seqno |-> seqno, payload |-> payload]
 OwnTag(state, seqno) == Tag(state.member, state.epoch, seqno)
-
-\* A coordinator that may not order anything yet.
-MustWait(state) == Majority /\ ~state.formed /\ IsCoordinator(state)
 
 \* Handle an own message in the view of `state`: order it, or have it ordered.
 Submit(state, entry) ==
@@ -140,7 +103,7 @@ Submit(state, entry) ==
     THEN Multicast(DataMessage(state.view.id, tag, entry.payload))
     ELSE Send(CoordinatorOf(state.view), ForwardMessage(state.view.id, tag, entry.payload))
 
-\* ... or keep it in the table until the view is formed.
+\* ... or keep it in the table.
 SubmittedNow(state, entry) == IF MustWait(state) THEN <<>> ELSE <<Submit(state, entry)>>
 
 Struck(table, seqno) ==
@@ -188,83 +151,11 @@ EpochOf(v) ==
 \* The message is of this incarnation of this member.
 IsOwn(state, tag) == tag.sender = state.member /\ tag.epoch = state.epoch
 
-\* The early FORWARDs that may still come into their own once `view` is installed; it may have to be formed first.
+\* The early FORWARDs that may still come into their own in `view`, or once it is installed. Those of this view: if the
+\* coordinator waits.
 StillEarly(early, view, waits) ==
     LET Later(f) == f.view_id.counter > view.id.counter \/ (waits /\ SameView(f.view_id, view.id))
     IN SelectSeq(early, Later)
-
------------------------------------------------------------------------------
-(* Majorities *)
-
-\* More than half of the members of a view, or half of them with its coordinator: two such sets have a member in common.
-HasMajority(set, v) ==
-    LET n == Cardinality(set \cap MembersOf(v)) IN
-    2 * n > Len(v.members) \/ (2 * n = Len(v.members) /\ CoordinatorOf(v) \in set)
-
-\* The last incarnation of m's name, m or a former one, that is in the last formed view of its record `attempts`. An
-\* incarnation without the record counts as new: it is in no such view before it hears of another one.
-Since(m, attempts) ==
-    LET own == IF attempts = <<>> THEN {} ELSE {a \in MembersOf(attempts[1]) : a = m \/ IsFormer(a, m)}
-    IN own \ Superseded(own)
-
-\* m, with its record `attempts`, counts as address a.
-CountsAs(m, attempts, a) ==
-    CASE CountBy = "record" -> a = m \/ (IsFormer(a, m) /\ \E first \in Since(m, attempts) : ~IsFormer(a, first))
-      [] CountBy = "name" -> a = m \/ IsFormer(a, m)
-      [] CountBy = "life" -> a = m
-
-\* The members of v as which those of `set` count.
-Counted(reports, set, v) == {a \in MembersOf(v) : \E m \in set : CountsAs(m, reports[m].attempts, a)}
-
-\* Some member of `set` reports v as the last formed view.
-IsFormedBy(reports, set, v) == \E x \in set : reports[x].attempts # <<>> /\ reports[x].attempts[1] = v
-
-\* The coordinator of v, which alone could form it, is in `set`, and reports another view as the last formed one. (So
-\* it has formed v not at all, or before that one.)
-IsAbandoned(reports, set, v) ==
-    \E x \in set : /\ reports[x].attempts # <<>> /\ reports[x].attempts[1] # v
-                   /\ CountsAs(x, reports[x].attempts, CoordinatorOf(v))
-
-\* The views that m reports and of which a majority is needed, if those of `set` are right.
-Asked(reports, set, m) ==
-    LET list == reports[m].attempts
-        matters(i) ==
-            /\ Prune => \A j \in i + 1 .. Len(list) : ~IsFormedBy(reports, set, list[j])
-            /\ Abandon => ~IsAbandoned(reports, set, list[i])
-    IN {list[i] : i \in {i \in DOMAIN list : matters(i)}}
-
-\* Those of `set` that ask for no view without a majority in `set` and `left`.
-Served(reports, set, left) ==
-    {m \in set : \A v \in Asked(reports, set, m) : HasMajority(Counted(reports, set, v) \cup left, v)}
-
-\* The most of `set` that, with `left`, have a majority of each view that is asked for among them.
-RECURSIVE Quorum(_, _, _)
-Quorum(reports, set, left) ==
-    LET served == Served(reports, set, left) IN IF served = set THEN set ELSE Quorum(reports, served, left)
-
-\* A coordinator that formed the last view, and left the group by deciding `view` without itself. It knows the same formed
-\* view as the members to which it said so, and has no other successor (Departures): it counts
-\* as present. (A leaver in a view that was not formed may know attempts that no member of `view` reports.)
-Leavers(reports, here, view) ==
-    {c \in {view.id.creator} \ MembersOf(view) :
-        \E m \in here : Len(reports[m].attempts) = 1 /\ CoordinatorOf(reports[m].attempts[1]) = c}
-
-\* May the coordinator of `view`, with these reports, order in it? At least one of the quorum knows a formed view.
-IsQuorum(reports, view) ==
-    LET here == {m \in DOMAIN reports \cap MembersOf(view) : SameView(reports[m].view_id, view.id)}
-    IN \E m \in Quorum(reports, here, Leavers(reports, here, view)) : reports[m].attempts # <<>>
-
-\* A member that creates its first view, of itself alone, founds the group. (The other members of a joiner's first view
-\* may all leave in it: then a joiner is alone there, too.)
-Founds(s) == s.founds /\ s.view.members = <<s.member>> /\ s.view.id.creator = s.member /\ s.epoch = EpochOf(s.view)
-
-\* Reports of views after `view`.
-LaterReports(reports, view) ==
-    [m \in {m \in DOMAIN reports : reports[m].view_id.counter > view.id.counter} |-> reports[m]]
-
-\* The state of a member that hears that its view is formed.
-InFormed(state) ==
-    [state EXCEPT !.formed = TRUE, !.attempts = <<state.view>>, !.reports = LaterReports(@, state.view)]
 
 -----------------------------------------------------------------------------
 (* One operator an event *)
@@ -333,75 +224,11 @@ Due(state, early) ==
     LET Now(f) == SameView(f.view_id, state.view.id) /\ f.tag.sender \in MembersOf(state.view) /\ ~IsRefused(state, f.tag.sender)
     IN IF IsCoordinator(state) /\ ~MustWait(state) THEN SelectSeq(early, Now) ELSE <<>>
 
-\* A coordinator that waits forms its view if it has the reports for it.
-Forms(s) ==
-    IF ~MustWait(s) \/ ~(Founds(s) \/ IsQuorum(s.reports, s.view)) THEN Handled(s, <<>>)
-    ELSE Handled([InFormed(s) EXCEPT !.early = StillEarly(@, s.view, FALSE)],
-                 <<Multicast(FormedMessage(s.view.id)), ViewFormed(s.view.id)>>)
-
-\* A member has installed a view, and says what it knows of those before. If the view is formed by that, what has
-\* waited is ordered.
-ReportReceived(s, e) ==
-    LET message == e.message
-        after == [s EXCEPT !.reports = [m \in DOMAIN @ \cup {e.sender} |->
-                    IF m = e.sender THEN message ELSE @[m]]]
-    IN IF ~Majority THEN RemoteError(s)
-       ELSE IF message.view_id.counter > s.view.id.counter THEN Handled(after, <<>>)
-       ELSE IF ~SameView(message.view_id, s.view.id) THEN Ignored(s)
-       ELSE IF ~IsCoordinator(s) \/ e.sender \notin MembersOf(s.view) THEN RemoteError(s)
-       ELSE IF s.formed THEN Ignored(s)
-       ELSE LET forming == Forms(after) IN
-            Handled(forming.state, forming.effects
-                                   \o (IF forming.state.formed
-                                       THEN Resent(forming.state) \o OrderedAll(forming.state, Due(forming.state, s.early))
-                                       ELSE <<>>))
-
-\* The coordinator orders from now on. (Its own comes back to it, too.)
-FormedReceived(s, e) ==
-    LET message == e.message IN
-    IF ~Majority \/ ~Joined(s) \/ message.view_id.counter > s.view.id.counter THEN RemoteError(s)
-    ELSE IF ~SameView(message.view_id, s.view.id) THEN Ignored(s)
-    ELSE IF e.sender # CoordinatorOf(s.view) THEN RemoteError(s)
-    ELSE IF s.formed THEN Ignored(s)
-    ELSE Handled(InFormed(s), <<ViewFormed(s.view.id)>>)
-
-\* Its record without the views that it has coordinated, and not formed: they are not formed any more. (The last of them it
-\* has reported: see Leavers.)
-Kept(s) ==
-    LET list == s.attempts
-        stays(i) == i = 1 \/ ~Abandon \/ ~CountsAs(s.member, list, CoordinatorOf(list[i]))
-        number(i) == Cardinality({j \in 1 .. i : stays(j)})
-        all == {i \in DOMAIN list : stays(i)}
-    IN [n \in 1 .. Cardinality(all) |-> list[CHOOSE i \in all : number(i) = n]]
-
-\* Its record has no room for a view: it helps to form none until it hears of a formed one.
-IsFull(s) == MajorityBy = "attempts" /\ Len(Kept(s)) >= MaxAttempts
-
-\* The views that a member has to report after it has installed `v`: none while it knows no formed view.
-Attempts(s, v) ==
-    IF ~Majority THEN s.attempts
-    ELSE CASE MajorityBy = "attempts" -> IF s.attempts = <<>> \/ IsFull(s) THEN Kept(s) ELSE Append(Kept(s), v)
-           [] MajorityBy = "installed" -> s.attempts
-           [] MajorityBy = "listed" -> IF \A i \in DOMAIN s.attempts : HasMajority(MembersOf(v), s.attempts[i])
-                                       THEN <<v>> ELSE s.attempts
-
-\* s has entered its view from `before`: it reports, to its coordinator or itself.
-Reports(before, s) ==
-    LET own == ReportMessage(s.view.id, before.attempts)
-        with == [s EXCEPT !.reports = [m \in DOMAIN @ \cup {s.member} |-> IF m = s.member THEN own ELSE @[m]]]
-    IN IF ~Majority THEN Handled(s, <<>>)
-       ELSE IF MajorityBy = "listed"
-       THEN IF s.attempts # <<s.view>> THEN Handled(s, <<>>)
-            ELSE Handled([s EXCEPT !.formed = TRUE, !.early = StillEarly(@, s.view, FALSE)],
-                         IF IsCoordinator(s) THEN <<Multicast(FormedMessage(s.view.id))>> ELSE <<>>)
-       ELSE IF IsFull(before) THEN Handled(s, <<>>)
-       ELSE IF IsCoordinator(s) THEN Forms(with)
-       ELSE Handled(s, <<Send(CoordinatorOf(s.view), own)>>)
-
-\* An incarnation begins with the record of the former ones. Without one, it counts as new, and founds no group either.
-Restored(s, e) ==
-    IF ~Majority \/ Joined(s) \/ ~s.founds THEN LocalError(s)
-    ELSE Handled([s EXCEPT !.attempts = e.attempts, !.founds = FALSE], <<>>)
+\* After a step of Primary: what has waited is ordered, if its coordinator need wait no more.
+Released(s, step) ==
+    LET after == [step.state EXCEPT !.early = StillEarly(@, s.view, FALSE)]
+    IN IF ~MustWait(s) \/ MustWait(step.state) THEN step
+       ELSE Handled(after, step.effects \o Resent(after) \o OrderedAll(after, Due(after, s.early)))
 
 \* SEQ-31, SEQ-32, AMB-81, AMB-82: what did not come back is sent again, in order, before anything new; FORWARDs that
 \* were early are ordered now. A departed member may merge back in the same incarnation (KeepDeparted): its entry stays until a
@@ -423,15 +250,12 @@ ViewInstalled(s, e) ==
             !.epoch = IF first THEN EpochOf(e.view) ELSE @,
             !.received_table = IF KeepDeparted THEN LatestLives(@, members)
                                ELSE [m \in DOMAIN known \cap members |-> known[m]],
-            !.early = StillEarly(@, e.view, Majority /\ CoordinatorOf(e.view) = s.member),
-            !.suspected = @ \cap members,
-            !.attempts = Attempts(s, e.view),
-            !.formed = FALSE,
-            !.reports = [m \in {m \in DOMAIN @ : @[m].view_id.counter >= e.view.id.counter} |-> @[m]]]
-        reported == Reports(s, entered)
-        after == reported.state
+            !.suspected = @ \cap members]
+        \* (Of Primary.)
+        attempt == Attempt(s, entered)
+        after == [attempt.state EXCEPT !.early = StillEarly(@, e.view, MustWait(attempt.state))]
     IN Handled(after,
-               reported.effects
+               attempt.effects
                \o (IF again THEN Resent(after) ELSE <<>>)
                \o OrderedAll(after, Due(after, s.early)))
 
@@ -454,9 +278,11 @@ Step(s, e) ==
       [] e.type = "PlainReceived" -> PlainReceived(s, e)
       [] e.type = "ForwardReceived" -> ForwardReceived(s, e)
       [] e.type = "DataReceived" -> DataReceived(s, e)
-      [] e.type = "ReportReceived" -> ReportReceived(s, e)
+      \* Of Primary:
+      [] e.type = "ReportReceived" -> Released(s, ReportReceived(s, e))
       [] e.type = "FormedReceived" -> FormedReceived(s, e)
       [] e.type = "Restored" -> Restored(s, e)
+      \* ... and of the membership service:
       [] e.type = "ViewInstalled" -> ViewInstalled(s, e)
       [] e.type = "Suspected" -> Suspected(s, e)
       [] e.type = "SendLookedUp" -> SendLookedUp(s, e)

@@ -373,9 +373,6 @@ Close(m) ==
     /\ Spend("closes")
     /\ UNCHANGED <<local, views, installed, life, up, log, settled, got, held, due, looked, stops, sent, aux_path, aux_delivered>>
 
-\* What is on the disk, when the incarnation s ends. (It is written before the effects of a step.)
-OnDisk(s) == s.attempts
-
 \* The views that m has decided without itself, at most one. It counts in that view (Leavers): so its next incarnation asks
 \* for a majority of it.
 LeftBy(m) == SelectSeq(views, LAMBDA v : v.preds # {} /\ v.id.creator = m /\ m \notin DOMAIN v.lives)

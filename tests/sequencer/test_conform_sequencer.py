@@ -40,8 +40,6 @@ def test_what_makes_a_member_are_these_constants_and_no_others() -> None:
         "SenderFrom": "header",
         "DeliverOtherViews": False,
         "OrderForSuspects": False,
-        "MajorityBy": "attempts",
-        "CountBy": "record",
         "Prune": True,
         "Abandon": True,
     } == protocol.guards

@@ -11,13 +11,7 @@ type (
 	Result = group.Result[State]
 )
 
-// Config: with Majority a view without a majority of the last one delivers nothing.
-type Config struct {
-	Majority    bool  `wire:"Majority"`
-	MaxAttempts int64 `wire:"MaxAttempts"`
-}
-
-// State of a member. Start says what each field is at first, Sequencer.tla what it means.
+// State of a member. Start says what each field is at first, Sequencer.tla and Primary.tla what it means.
 type State struct {
 	Member        string
 	View          group.View
@@ -67,17 +61,6 @@ type (
 		_       wire.Tag `wire:"PLAIN"`
 		Payload wire.Payload
 	}
-	// Report: the last formed view that its sender knows, and the views that it has installed since.
-	Report struct {
-		_        wire.Tag `wire:"REPORT"`
-		ViewId   group.ViewId
-		Attempts []group.View
-	}
-	// Formed: the coordinator orders from now on.
-	Formed struct {
-		_      wire.Tag `wire:"FORMED"`
-		ViewId group.ViewId
-	}
 )
 
 type (
@@ -98,21 +81,6 @@ type (
 		_       wire.Tag `wire:"DataReceived"`
 		Sender  string
 		Message Data
-	}
-	ReportReceived struct {
-		_       wire.Tag `wire:"ReportReceived"`
-		Sender  string
-		Message Report
-	}
-	FormedReceived struct {
-		_       wire.Tag `wire:"FormedReceived"`
-		Sender  string
-		Message Formed
-	}
-	// Restored: this incarnation begins with the record of the former ones.
-	Restored struct {
-		_        wire.Tag `wire:"Restored"`
-		Attempts []group.View
 	}
 )
 
@@ -141,7 +109,7 @@ func Step(c Config, s State, event Event) Result {
 	case DataReceived:
 		return dataReceived(s, e)
 	case ReportReceived:
-		return reportReceived(c, s, e)
+		return released(c, s, reportReceived(c, s, e))
 	case FormedReceived:
 		return formedReceived(c, s, e)
 	case Restored:
@@ -196,9 +164,22 @@ func (s State) due(early []Forward) group.Effects {
 	return effects
 }
 
-// later: FORWARDs of views that may follow the view of s.
-func (s State) later(early []Forward) []Forward {
+// stillEarly: FORWARDs of views that may follow the view of s; of this one, while its coordinator waits.
+func (s State) stillEarly(c Config, early []Forward) []Forward {
+	if s.mustWait(c) {
+		return group.Select(early, func(f Forward) bool { return f.ViewId == s.View.Id || f.ViewId.Counter > s.View.Id.Counter })
+	}
 	return group.Select(early, func(f Forward) bool { return f.ViewId.Counter > s.View.Id.Counter })
+}
+
+// released: after a step of primary.go, what has waited is ordered, if the coordinator need wait no more.
+func released(c Config, s State, step Result) Result {
+	after := step.State
+	if !s.mustWait(c) || after.mustWait(c) {
+		return step
+	}
+	after.Early = after.stillEarly(c, s.Early)
+	return group.Handled(after, group.Join(step.Effects, after.resent(), after.due(s.Early)))
 }
 
 func sendRequested(c Config, s State, e group.SendRequested) Result {
@@ -287,13 +268,10 @@ func viewInstalled(c Config, s State, e group.ViewInstalled) Result {
 	s.View = e.View
 	s.ReceivedTable = group.LatestLives(s.ReceivedTable, members)
 	s.Suspected = s.Suspected.And(members)
-	s.Early = s.later(early)
-	var effects group.Effects
-	if c.Majority {
-		s, effects = s.reported(c, before)
-		if s.mustWait(c) {
-			return group.Handled(s, effects)
-		}
+	s, effects := s.attempt(c, before)
+	s.Early = s.stillEarly(c, early)
+	if s.mustWait(c) {
+		return group.Handled(s, effects)
 	}
 	effects = append(effects, s.resent()...)
 	if s.isCoordinator() {

@@ -1,8 +1,9 @@
 """Mutants of an implementation: a small change in a function that `step` or `start` reaches.
 
-A mutant is the protocol's own module with one place changed (`_changes` lists the changes). Annotations,
-docstrings and the texts of errors are left alone. Of a module that makes cores and is none itself, what its
-toys call `ROOTS` is changed, with all that it reaches.
+A mutant is the protocol's own module, or a part of it, with one place changed (`_changes` lists the changes).
+A part is a module that it imports whole, and that has a `State` and is no core. Annotations, docstrings and the
+texts of errors are left alone. Of a module that makes cores and is none itself, what its toys call `ROOTS` is
+changed, with all that it reaches.
 """
 
 import ast
@@ -10,6 +11,7 @@ import copy
 import difflib
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import Any, Final
 
 import attrs
@@ -24,11 +26,12 @@ _ERRORS: Final = ("LocalProtocolError", "RemoteProtocolError")
 
 @frozen
 class Mutant:
-    """One changed place: the function, the line in the file, and the source there before and after.
+    """One changed place: the module, the function, the line in the file, and the source there before and after.
 
     `source` is the function's whole text with the change, without its decorators.
     """
 
+    module: str
     function: str
     line: int
     before: str
@@ -43,29 +46,33 @@ class Mutant:
 
 @frozen
 class _Place:
-    """A function of the module: its name (`Class.method` in a class) and its tree."""
+    """A function of a module: its name (`Class.method` in a class) and its tree."""
 
+    module: str
     name: str
     tree: ast.FunctionDef
 
 
-def _functions(tree: ast.Module) -> dict[str, list[_Place]]:
+def _functions(modules: Iterable[ModuleType]) -> dict[str, list[_Place]]:
     """All functions and methods by the names that calls and attributes use."""
     found: dict[str, list[_Place]] = {}
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            found.setdefault(node.name, []).append(_Place(node.name, node))
-        elif isinstance(node, ast.ClassDef):
-            for inner in node.body:
-                if isinstance(inner, ast.FunctionDef):
-                    place = _Place(f"{node.name}.{inner.name}", inner)
-                    found.setdefault(inner.name, []).append(place)
+    for module in modules:
+        for node in ast.parse(inspect.getsource(module)).body:
+            if isinstance(node, ast.FunctionDef):
+                found.setdefault(node.name, []).append(_Place(module.__name__, node.name, node))
+            elif isinstance(node, ast.ClassDef):
+                for inner in node.body:
+                    if isinstance(inner, ast.FunctionDef):
+                        place = _Place(module.__name__, f"{node.name}.{inner.name}", inner)
+                        found.setdefault(inner.name, []).append(place)
     return found
 
 
-def _reachable(tree: ast.Module, roots: Iterable[str]) -> list[_Place]:
-    """The functions that the roots use, directly or not, in the order of the file."""
-    functions = _functions(tree)
+def _reachable(source: ModuleType, roots: Iterable[str]) -> list[_Place]:
+    """The functions of a module and its parts that the roots use, directly or not, in the order of the files."""
+    parts = [each for each in vars(source).values() if isinstance(each, ModuleType)]
+    modules = [source, *(each for each in parts if hasattr(each, "State") and not hasattr(each, "step"))]
+    functions = _functions(modules)
     todo, seen = list(roots), set[str]()
     while todo:
         name = todo.pop()
@@ -77,7 +84,9 @@ def _reachable(tree: ast.Module, roots: Iterable[str]) -> list[_Place]:
                 todo.append(node.id)
             elif isinstance(node, ast.Attribute):
                 todo.append(node.attr)
-    return sorted((place for name in seen for place in functions[name]), key=lambda place: place.tree.lineno)
+    order = [module.__name__ for module in modules]
+    found = (place for name in seen for place in functions[name])
+    return sorted(found, key=lambda place: (order.index(place.module), place.tree.lineno))
 
 
 _COMPARISONS: Final[Mapping[type[ast.cmpop], Sequence[type[ast.cmpop]]]] = {
@@ -216,8 +225,7 @@ def _replaced(function: ast.FunctionDef, old: ast.AST, new: ast.AST) -> str:
 
 
 def mutants(protocol: Protocol) -> list[Mutant]:
-    """All mutants of a protocol's implementation, in the order of the file, no two of them the same."""
-    tree = ast.parse(inspect.getsource(protocol.source))
+    """All mutants of a protocol's implementation, in the order of its files, no two of them the same."""
     types = {attribute.name: attribute.type for attribute in attrs.fields(protocol.state)}
     alike = {
         name: [other for other, kind in types.items() if kind == types[name] and other != name]
@@ -225,7 +233,7 @@ def mutants(protocol: Protocol) -> list[Mutant]:
         if name != "member"
     }
     found: list[Mutant] = []
-    for place in _reachable(tree, getattr(protocol.module, "ROOTS", ("step", "start"))):
+    for place in _reachable(protocol.source, getattr(protocol.module, "ROOTS", ("step", "start"))):
         function = place.tree
         original = _replaced(function, function.body[0], function.body[0])
         seen = {original}
@@ -241,7 +249,7 @@ def mutants(protocol: Protocol) -> list[Mutant]:
                 times = names[f"{before} -> {after}"] = names.get(f"{before} -> {after}", 0) + 1
                 suffix = "" if times == 1 else f" (place {times})"
                 line = getattr(node, "lineno", function.lineno)
-                found.append(Mutant(place.name, line, before, after + suffix, text))
+                found.append(Mutant(place.module, place.name, line, before, after + suffix, text))
     return found
 
 

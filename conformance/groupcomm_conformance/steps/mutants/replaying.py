@@ -2,16 +2,17 @@
 
 A mutant is killed by a row of a conforming model that does not pass, or by a `start` that is not `Start`.
 Classes are never copied: a mutant's functions work on the classes of the module itself, and mutated methods
-are put into these for as long as the mutant is judged. A module that makes cores is mutated in its place, and
-the core made anew.
+are put into these for as long as the mutant is judged. A part of a core is mutated in its place. So is a module
+that makes cores, and the core made anew.
 """
 
 import ast
 import inspect
 import multiprocessing
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from types import ModuleType, SimpleNamespace
@@ -35,7 +36,7 @@ _LIMIT: Final = 0.5
 @contextmanager
 def mutated(protocol: Protocol, mutant: Mutant) -> Iterator[AnyCore]:
     """The implementation with the mutant in it: an object with `step` and `start`."""
-    module = protocol.source
+    module = sys.modules[mutant.module]
     owner, _, name = mutant.function.rpartition(".")
     tree = ast.parse(inspect.getsource(module))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
@@ -47,19 +48,20 @@ def mutated(protocol: Protocol, mutant: Mutant) -> Iterator[AnyCore]:
             changed.decorator_list = node.decorator_list
     body = [changed if not owner and node.name == name else node for node in functions]
     exec(_compiled(body, module), namespace)  # noqa: S102 - the module itself, but for one change
-    makes = module is not protocol.module
     if not owner:
-        with _put(module, name, namespace[name]) if makes else nullcontext():
-            yield (_made(protocol) if makes else SimpleNamespace(step=namespace["step"], start=namespace["start"]))
+        if module is protocol.module:
+            yield SimpleNamespace(step=namespace["step"], start=namespace["start"])
+        else:
+            with _put(module, name, namespace[name]):
+                yield protocol.core if protocol.is_layer else _made(protocol)
         return
     cls = namespace[owner]
     original = inspect.getattr_static(cls, name)
     exec(_compiled([changed], module), namespace)  # noqa: S102 - likewise
     method = namespace[name]
-    core = SimpleNamespace(step=namespace.get("step"), start=namespace.get("start"))
     is_wrapped = isinstance(original, property | classmethod | staticmethod)
     with _put(cls, name, type(original)(method) if is_wrapped else method):
-        yield _made(protocol) if makes else core
+        yield protocol.core if protocol.is_layer else _made(protocol)
 
 
 @contextmanager

@@ -1,0 +1,64 @@
+"""Who may be primary: the table of spec/sequencer/README.md, and what its rules are for."""
+
+from attrs import evolve
+
+from groupcomm import primary, sequencer
+from groupcomm.view import Address, View, ViewId
+
+CONFIG = primary.Config(majority=True)
+
+
+def view(counter: int, *members: Address, creator: Address = "") -> View:
+    return View(ViewId(counter, creator or members[0]), members)
+
+
+ABC, BC, A, B, C, AC = (view(n, *members) for n, members in enumerate(["ABC", "BC", "A", "B", "C", "AC"], start=1))
+
+
+def forms(in_view: View, records: dict[Address, primary.Record]) -> bool:
+    """Whether the coordinator forms its view when these members have reported their records."""
+    return primary.is_quorum(records, in_view)
+
+
+def test_the_table_of_the_readme() -> None:
+    assert forms(BC, {"B": (ABC,), "C": (ABC,)})
+    assert not forms(A, {"A": (ABC,)})
+    assert forms(B, {"B": (BC,)})
+    assert not forms(C, {"C": (BC,)})
+    assert not forms(AC, {"A": (ABC, A), "C": (BC, C)})
+    assert not forms(view(7, "D", "E"), {"D": (), "E": ()})
+
+
+def test_whoever_has_helped_to_form_a_view_counts_for_no_view_without_its_majority() -> None:
+    """Had C not been in [BC], A and C would be two of three."""
+    assert forms(AC, {"A": (ABC, A), "C": (ABC, C)})
+
+
+def test_a_record_ends_with_the_view_that_is_installed_until_one_is_formed() -> None:
+    begun = primary.in_formed(evolve(sequencer.start("C"), view=ABC))
+    assert primary.on_disk(begun) == (ABC,)
+    parted, effects = primary.attempt(CONFIG, begun, evolve(begun, view=BC))
+    assert primary.on_disk(parted) == (ABC, BC)
+    assert [effect.message for effect in effects if not isinstance(effect, primary.PassUp)] == [
+        primary.Report(BC.id, (ABC,))
+    ]
+    formed, _ = primary.formed_received(CONFIG, parted, primary.FormedReceived("B", primary.Formed(BC.id)))
+    assert primary.on_disk(formed) == (BC,)
+    alone, _ = primary.attempt(CONFIG, formed, evolve(formed, view=C))
+    assert primary.on_disk(alone) == (BC, C)
+    assert primary.must_wait(CONFIG, alone)
+
+
+def test_a_founder_forms_its_view_and_a_member_with_a_lost_record_does_not() -> None:
+    new = sequencer.start("A")
+    first = evolve(new, view=A, epoch=A.id)
+    assert not primary.must_wait(CONFIG, primary.attempt(CONFIG, new, first)[0])
+    again, _ = primary.restored(CONFIG, new, primary.Restored(()))
+    assert primary.must_wait(CONFIG, primary.attempt(CONFIG, again, evolve(first, founds=False))[0])
+
+
+def test_an_incarnation_counts_as_the_former_ones_that_had_its_record() -> None:
+    assert primary.counts_as("A#3", (view(1, "A", "B"),), "A")
+    assert primary.counts_as("A#3", (view(1, "A#2", "B"),), "A#2")
+    assert not primary.counts_as("A#3", (view(1, "A#2", "B"),), "A")
+    assert not primary.counts_as("A#3", (), "A")
