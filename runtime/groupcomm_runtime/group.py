@@ -204,6 +204,9 @@ class Group:
     An application that sends also takes its events: while too many wait, `send` waits.
     """
 
+    _taker_known = False
+    """`_taker` has asked since the last event came. To ask asyncio at each event takes longer than all else of it."""
+
     def __init__(
         self,
         *,
@@ -419,7 +422,7 @@ class Group:
         """
         self._refuse_no_message(data)
         self._refuse_if_ended()
-        if not self.room:
+        if self._posted >= _WINDOW or not self._can_send.is_set():
             raise NoRoomError(f"{self._posted} messages are on their way, or none is taken now: `await drain()` first")
         self._posted += 1
         self._goes_out(data, None)
@@ -444,7 +447,8 @@ class Group:
                 await self._until_room()
 
     def _refuse_no_message(self, data: bytes) -> None:
-        self._refuse_other_loop()
+        if asyncio.get_running_loop() is not self._loop:
+            self._refuse_other_loop()
         if type(data) is not bytes:
             raise BadInputError(f"a message is bytes, and no {type(data).__name__}: encode it")
         if len(data) > LARGEST_MESSAGE:
@@ -601,8 +605,10 @@ class Group:
         return self
 
     async def __anext__(self) -> Event:
-        self._refuse_other_loop()
-        self._taker = asyncio.current_task()
+        if asyncio.get_running_loop() is not self._loop:
+            self._refuse_other_loop()
+        if not self._taker_known:
+            self._taker, self._taker_known = asyncio.current_task(), True
         while True:
             if self._works is not None:
                 await asyncio.wait({self._works})  # a call that is cancelled leaves it to the next
@@ -615,18 +621,22 @@ class Group:
                     raise StopAsyncIteration
                 self._arrived.clear()
                 await self._arrived.wait()
-            was_full = self.full
             event = self._events.popleft()
-            if isinstance(event, Message | Unicast):
+            if isinstance(event, (Message, Unicast)):
                 self._event_bytes -= len(event.data)
-            if was_full and not self.full:
-                self.changed()
-            if 2 * len(self._events) < _ROOM and 2 * self._event_bytes < self._settings.event_bytes:
-                self._full_recorded = False
-            if isinstance(event, state_transfer.MarkState | _Took):
+            if self._full_recorded:  # else it was not full
+                self._may_have_room()
+            if isinstance(event, (state_transfer.MarkState, _Took)):
                 self._works = asyncio.create_task(self._gives_or_takes(event))
             else:
                 return event
+
+    def _may_have_room(self) -> None:
+        """An event was taken, of events that were full."""
+        if not self._can_send.is_set() and not self.full:
+            self.changed()
+        if 2 * len(self._events) < _ROOM and 2 * self._event_bytes < self._settings.event_bytes:
+            self._full_recorded = False
 
     async def _gives_or_takes(self, event: state_transfer.MarkState | _Took) -> None:
         if self._transfer is None:
@@ -656,11 +666,13 @@ class Group:
 
     def delivers(self, sender: Address, data: bytes) -> None:
         number, messages = numbered(data)
-        self._happen(Message(sender, each) for each in messages)
+        self._event_bytes += sum(map(len, messages))
+        self._happen([Message(sender, each) for each in messages])
         if sender == self._member.me:
             self._are_back(number, among_events=True)
 
     def hears(self, sender: Address, data: bytes) -> None:
+        self._event_bytes += len(data)
         self._happen([Unicast(sender, data)])
 
     def _are_back(self, number: int, *, among_events: bool) -> None:
@@ -814,10 +826,8 @@ class Group:
             self._happen([Blocked() if on else Unblocked()])
 
     def _happen(self, events: Iterable[Event | state_transfer.MarkState | _Took]) -> None:
-        for event in events:
-            if isinstance(event, Message | Unicast):
-                self._event_bytes += len(event.data)
-            self._events.append(event)
+        self._events += events
+        self._taker_known = False
         self._arrived.set()
         if self.full:
             self._is_full()
