@@ -62,7 +62,9 @@ __all__ = [
 _WINDOW: Final = 256
 """Messages of this member that are on their way at once; `send` waits before another one."""
 
-_DATAGRAMS: Final = 4  # of messages that are multicast together
+_DATAGRAMS: Final = 4  # of messages that are multicast together, where frames are small
+_LARGE: Final = 32_768  # bytes of a frame that holds a multicast whole, beside what layers add
+_ADDED: Final = 1_024
 
 _ROOM: Final = 10_000
 """Events that wait for the application; then this member takes no messages until there is room.
@@ -160,7 +162,7 @@ class _Took:
     file: IO[bytes]
 
 
-@frozen
+@define(eq=False)
 class _Waits:
     """A caller of `send`: until its message has come back, or with `safe` until it is safe."""
 
@@ -456,10 +458,11 @@ class Group:
                 f"a message of {len(data)} bytes, and the largest has {LARGEST_MESSAGE}: send it in parts"
             )
 
-    async def _unless_events_wait(self, what: str, call: Coroutine[Any, Any, T]) -> T:
-        """What a call returns; EventsWaitError where it would wait for the own task."""
-        if asyncio.current_task() is not self._taker:
-            return await call
+    def _unless_events_wait(self, what: str, call: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+        """The call; of the task that takes the events, with an EventsWaitError where it would wait for itself."""
+        return call if asyncio.current_task() is not self._taker else self._by_taker(what, call)
+
+    async def _by_taker(self, what: str, call: Coroutine[Any, Any, T]) -> T:
         if self.full:
             call.close()
             raise EventsWaitError(self._waits_for_itself(what))
@@ -472,7 +475,16 @@ class Group:
             self._taker_waits = None
 
     async def _sends(self, data: bytes, *, safe: bool) -> bool:
-        answer = await self._may_send()
+        await self._window.acquire()  # a place there is the message's, and not its caller's, who may wait no more
+        try:
+            while not self._can_send.is_set():
+                self._refuse_if_ended()
+                await self._until_room()
+            self._refuse_if_ended()
+        except BaseException:
+            self._window.release()
+            raise
+        answer: asyncio.Future[bool] = self._loop.create_future()
         self._goes_out(data, _Waits(answer, safe))
         return await answer  # where this wait is cancelled, the message is still on its way
 
@@ -551,22 +563,6 @@ class Group:
         if self._declares and self._member.may_declare:
             self._member.declares()
 
-    async def _may_send(self) -> asyncio.Future[bool]:
-        """Wait for a place in the window. Gives the future by which that message comes back.
-
-        The place belongs to the message, and not to its caller, who may wait no more.
-        """
-        await self._window.acquire()
-        try:
-            while not self._can_send.is_set():
-                self._refuse_if_ended()
-                await self._until_room()
-            self._refuse_if_ended()
-        except BaseException:
-            self._window.release()
-            raise
-        return self._loop.create_future()
-
     async def _until_room(self) -> None:
         self._waiting += 1
         self._member.waits_for_room()
@@ -576,8 +572,9 @@ class Group:
             self._waiting -= 1
 
     def _multicast_together(self) -> None:
-        """Multicast what was sent in this loop turn: as many messages at once as four datagrams or a frame hold."""
-        most = max(_DATAGRAMS * self._settings.datagram, self._settings.frame)
+        """Multicast what was sent in this loop turn: as many messages at once as a large frame or four hold."""
+        frame = self._settings.frame
+        most = frame - _ADDED if frame >= _LARGE else _DATAGRAMS * frame
         sent, self._sent = self._sent, []
         together: list[bytes] = []
         waiting: list[_Waits | None] = []
@@ -1000,6 +997,7 @@ async def join(
         raise BadInputError("transport= makes a UDP socket: leave it out, or settings with transport='udp'")
     operations = Operations(group, name)  # of what comes before the first incarnation
     place = await address_of("listen=", place_of("listen=", listen), operations, chosen.patience)
+    chosen = chosen.at(place[0])
     with _clear(group):
         discovery: Discovery = (
             Peers(peers, operations) if folder is None else Folder(Path(folder), group, name, chosen.transport, era)
