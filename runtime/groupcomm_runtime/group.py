@@ -619,9 +619,14 @@ class Group:
                 self._arrived.clear()
                 await self._arrived.wait()
             event = self._events.popleft()
-            if isinstance(event, (Message, Unicast)):
+            if isinstance(event, Message):
                 self._event_bytes -= len(event.data)
-            if self._full_recorded:  # else it was not full
+                if self._full_recorded:  # else it was not full
+                    self._may_have_room()
+                return event
+            if isinstance(event, Unicast):
+                self._event_bytes -= len(event.data)
+            if self._full_recorded:
                 self._may_have_room()
             if isinstance(event, (state_transfer.MarkState, _Took)):
                 self._works = asyncio.create_task(self._gives_or_takes(event))

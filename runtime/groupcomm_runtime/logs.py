@@ -40,6 +40,7 @@ SELF: Final = ("self",)
 
 _SELF: Final = pack(SELF)
 _LENGTH: Final = 4  # bytes
+_LONG: Final = 100  # bytes
 
 
 class _Line(msgspec.Struct):
@@ -59,12 +60,26 @@ def digest(value: Any) -> str:  # noqa: ANN401 - any value of MessagePack
     return sha256(pack(value)).hexdigest()[:16]
 
 
-def chained(chain: str, cause: str, event: bytes, effects: list[Any]) -> str:
-    """The digest of a step, whose event is in MessagePack, and of the lines before, whose digest is `chain`."""
+def chained(chain: str, cause: str, event: bytes, effects: list[Any], payload: bytes) -> str:
+    """The digest of a step, whose event is in MessagePack, and of the lines before, whose digest is `chain`.
+
+    `payload`: the application's bytes in the event. The digest has them once: most effects carry them on.
+    """
     whole = sha256(pack((chain, cause)))
     whole.update(event)
-    whole.update(pack(effects))
+    whole.update(pack(_around(payload, effects) if len(payload) >= _LONG else effects))
     return whole.hexdigest()[:16]
+
+
+def _around(payload: bytes, effect: Any) -> Any:  # noqa: ANN401 - any value of MessagePack
+    """An effect with the bytes before and after a payload in its place."""
+    if type(effect) is list:
+        return [_around(payload, each) for each in effect]
+    if type(effect) is not bytes:
+        return effect
+    at = effect.find(payload[:_LONG])
+    holds = at >= 0 and effect.startswith(payload, at)
+    return (None, effect[:at], effect[at + len(payload) :]) if holds else effect
 
 
 def framed(line: Any) -> bytes:  # noqa: ANN401 - any value of MessagePack
@@ -101,11 +116,16 @@ class Log:
         self._chain = digest(first)
         self._lines.append(framed(first))
 
-    def step(self, cause: str, event: tuple[Any, ...], outcome: str, effects: list[Any], state: State) -> None:
-        """Write a step; `event` and `effects` are in the form of the log, `state` is the state after it."""
+    def step(
+        self, cause: str, event: tuple[Any, ...], outcome: str, effects: list[Any], state: State, *, payload: bytes
+    ) -> None:
+        """Write a step; `event` and `effects` are in the form of the log, `state` is the state after it.
+
+        `payload`: the application's bytes in the event.
+        """
         self._count += 1
         packed = pack(event)
-        self._chain = chained(self._chain, cause, packed, effects)
+        self._chain = chained(self._chain, cause, packed, effects, payload)
         known = digest(canonical(state)) if self._count % EVERY == 0 else UNSET
         told = msgspec.Raw(_SELF if cause == "self" else packed)
         self._lines.append(framed(_Line(self._count, cause, told, outcome, len(effects), self._chain, known)))

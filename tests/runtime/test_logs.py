@@ -228,7 +228,7 @@ def test_a_member_reads_and_joins_where_file_ping_asks_for_it(
     path, text = min(logs.items())
     *steps, last = lines_in(text)
     number = last["n"] + 1
-    chain = chained(steps[-1]["digest"], cause, pack(event), [])
+    chain = chained(steps[-1]["digest"], cause, pack(event), [], b"")
     forged = {"n": number, "cause": cause, "event": event, "outcome": outcome, "effects": 0, "digest": chain}
     lines = [*steps, forged, last | {"n": number}]
     life = replayed(path, b"".join(map(framed, lines)))

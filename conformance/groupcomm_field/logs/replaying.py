@@ -23,7 +23,7 @@ from groupcomm.view import Address, ViewId
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import read_bytes
 from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical, pack, unpack
-from groupcomm_runtime.layers import BEAT, DISCOVER, LAYERS, configs, event_of, stack_of, written
+from groupcomm_runtime.layers import BEAT, DISCOVER, LAYERS, configs, event_of, payload_in, stack_of, written
 from groupcomm_runtime.logs import EVERY, FORMAT, SELF, chained, digest, lines_of
 from groupcomm_runtime.settings import Settings
 from groupcomm_simulator.taps import Note, Tap
@@ -279,7 +279,7 @@ class _Run:
         self._same("outcome", line["outcome"], outcome)
         on_paper = [written(effect, CODEC) for effect in effects]
         self._same("effects", line["effects"], len(on_paper))
-        self._chain = chained(self._chain, line["cause"], pack(values), on_paper)
+        self._chain = chained(self._chain, line["cause"], pack(values), on_paper, payload_in(event))
         self._same("digest of event and effects", line["digest"], self._chain)
         if checked:
             self._same("digest of the state", line["state"], digest(canonical(self._state)))
