@@ -356,7 +356,7 @@ class Stack:
         The name decides, since a layer may run a core that wraps the module. Raises StackError for a core
         that is no layer of the stack.
         """
-        name = getattr(core, "__name__", repr(core)).rpartition(".")[2]
+        name = getattr(core, "__name__", "").rpartition(".")[2]
         at = self._at.get(name)
         if at is None:
             raise StackError(f"{name} is no layer of the stack {self}")

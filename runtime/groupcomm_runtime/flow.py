@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from attrs import define, field
 
 from groupcomm import nakack
-from groupcomm.stack import Tagged
 from groupcomm.view import Address, ViewId
+
+from .layers import payload_in
 
 __all__ = ["Flow"]
 
@@ -67,13 +68,6 @@ class Flow:
             for _ in range(min(window.purged - purged, len(sizes))):
                 self._total -= sizes.popleft()
             for message in window.kept[len(sizes) :]:
-                sizes.append(_size(message))
+                sizes.append(len(payload_in(message)))
                 self._total += sizes[-1]
             self._windows[origin] = window.purged, sizes
-
-
-def _size(message: object) -> int:
-    """The bytes of an application's message, within the messages of layers."""
-    while not isinstance(message, bytes):
-        message = message.message if isinstance(message, Tagged) else getattr(message, "payload", b"")
-    return len(message)

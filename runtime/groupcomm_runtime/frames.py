@@ -1,7 +1,8 @@
 """Datagrams: what one member sends to another in one loop turn, sealed with the key of the group.
 
-A datagram is `gc`, the version, a keyed BLAKE2b of all else, and a body. That has in MessagePack its sender,
-the sender's place, its receiver, the number that the sender gave it, and its items. Sender and receiver are
+A datagram is `gc`, the version, a keyed digest of all else, and a body. The digest is BLAKE2b's; of a body of
+`_LARGE` bytes or more it is HMAC-SHA-256's, which takes half of the time there. The body has in MessagePack its
+sender, the sender's place, its receiver, the number that the sender gave it, and its items. Sender and receiver are
 addresses of a single incarnation: no other incarnation takes the datagram. The receiver is "" in a greeting,
 which goes to a place where no member is known yet. A member is where its own datagrams say: a stranger who
 sends a copy from elsewhere, and is faster, gets nothing.
@@ -24,6 +25,7 @@ before counts.
 
 from hashlib import blake2b
 from hmac import compare_digest
+from hmac import digest as hmac_digest
 from itertools import count
 from os import urandom
 from typing import TYPE_CHECKING, Final
@@ -62,6 +64,7 @@ _MAGIC: Final = b"gc"
 _REFUSES: Final = b"gr"
 _GROUP: Final = 8  # bytes of the digest of its name
 _DIGEST: Final = 16
+_LARGE: Final = 2_000
 _HEAD: Final = len(_MAGIC) + 1 + _DIGEST
 _SEALED: Final = _HEAD + _GROUP  # of a refusal: what its seal covers
 _REFUSAL: Final = _SEALED + 8
@@ -120,6 +123,7 @@ class Seal:
             )
         option += "\0encrypted" * encrypted
         self._key = blake2b(group.encode() + option.encode(), key=key).digest()
+        self._large_key = blake2b(b"\0large%c" % VERSION, key=self._key).digest()
         self._group = blake2b(group.encode(), digest_size=_GROUP).digest()
         self._refuses = blake2b(b"\0refusal" + group.encode(), key=key).digest()
         self._encrypted = encrypted
@@ -199,6 +203,8 @@ class Seal:
         return blake2b(refusal, key=self._refuses, digest_size=_REFUSAL - _SEALED).digest()
 
     def _digest(self, body: bytes) -> bytes:
+        if len(body) >= _LARGE:
+            return hmac_digest(self._large_key, body, "sha256")[:_DIGEST]
         return blake2b(b"%c%b" % (VERSION, body), key=self._key, digest_size=_DIGEST).digest()
 
 

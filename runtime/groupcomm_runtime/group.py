@@ -62,7 +62,9 @@ __all__ = [
 _WINDOW: Final = 256
 """Messages of this member that are on their way at once; `send` waits before another one."""
 
-_DATAGRAMS: Final = 4  # of messages that are multicast together
+_DATAGRAMS: Final = 4  # of messages that are multicast together, where frames are small
+_LARGE: Final = 32_768  # bytes of a frame that holds a multicast whole, beside what layers add
+_ADDED: Final = 1_024
 
 _ROOM: Final = 10_000
 """Events that wait for the application; then this member takes no messages until there is room.
@@ -160,7 +162,7 @@ class _Took:
     file: IO[bytes]
 
 
-@frozen
+@define(eq=False)
 class _Waits:
     """A caller of `send`: until its message has come back, or with `safe` until it is safe."""
 
@@ -203,6 +205,9 @@ class Group:
 
     An application that sends also takes its events: while too many wait, `send` waits.
     """
+
+    _taker_known = False
+    """`_taker` has asked since the last event came. To ask asyncio at each event takes longer than all else of it."""
 
     def __init__(
         self,
@@ -419,7 +424,7 @@ class Group:
         """
         self._refuse_no_message(data)
         self._refuse_if_ended()
-        if not self.room:
+        if self._posted >= _WINDOW or not self._can_send.is_set():
             raise NoRoomError(f"{self._posted} messages are on their way, or none is taken now: `await drain()` first")
         self._posted += 1
         self._goes_out(data, None)
@@ -444,7 +449,8 @@ class Group:
                 await self._until_room()
 
     def _refuse_no_message(self, data: bytes) -> None:
-        self._refuse_other_loop()
+        if asyncio.get_running_loop() is not self._loop:
+            self._refuse_other_loop()
         if type(data) is not bytes:
             raise BadInputError(f"a message is bytes, and no {type(data).__name__}: encode it")
         if len(data) > LARGEST_MESSAGE:
@@ -452,10 +458,11 @@ class Group:
                 f"a message of {len(data)} bytes, and the largest has {LARGEST_MESSAGE}: send it in parts"
             )
 
-    async def _unless_events_wait(self, what: str, call: Coroutine[Any, Any, T]) -> T:
-        """What a call returns; EventsWaitError where it would wait for the own task."""
-        if asyncio.current_task() is not self._taker:
-            return await call
+    def _unless_events_wait(self, what: str, call: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+        """The call; of the task that takes the events, with an EventsWaitError where it would wait for itself."""
+        return call if asyncio.current_task() is not self._taker else self._by_taker(what, call)
+
+    async def _by_taker(self, what: str, call: Coroutine[Any, Any, T]) -> T:
         if self.full:
             call.close()
             raise EventsWaitError(self._waits_for_itself(what))
@@ -468,7 +475,16 @@ class Group:
             self._taker_waits = None
 
     async def _sends(self, data: bytes, *, safe: bool) -> bool:
-        answer = await self._may_send()
+        await self._window.acquire()  # a place there is the message's, and not its caller's, who may wait no more
+        try:
+            while not self._can_send.is_set():
+                self._refuse_if_ended()
+                await self._until_room()
+            self._refuse_if_ended()
+        except BaseException:
+            self._window.release()
+            raise
+        answer: asyncio.Future[bool] = self._loop.create_future()
         self._goes_out(data, _Waits(answer, safe))
         return await answer  # where this wait is cancelled, the message is still on its way
 
@@ -547,22 +563,6 @@ class Group:
         if self._declares and self._member.may_declare:
             self._member.declares()
 
-    async def _may_send(self) -> asyncio.Future[bool]:
-        """Wait for a place in the window. Gives the future by which that message comes back.
-
-        The place belongs to the message, and not to its caller, who may wait no more.
-        """
-        await self._window.acquire()
-        try:
-            while not self._can_send.is_set():
-                self._refuse_if_ended()
-                await self._until_room()
-            self._refuse_if_ended()
-        except BaseException:
-            self._window.release()
-            raise
-        return self._loop.create_future()
-
     async def _until_room(self) -> None:
         self._waiting += 1
         self._member.waits_for_room()
@@ -572,8 +572,9 @@ class Group:
             self._waiting -= 1
 
     def _multicast_together(self) -> None:
-        """Multicast what was sent in this loop turn: as many messages at once as four datagrams or a frame hold."""
-        most = max(_DATAGRAMS * self._settings.datagram, self._settings.frame)
+        """Multicast what was sent in this loop turn: as many messages at once as a large frame or four hold."""
+        frame = self._settings.frame
+        most = frame - _ADDED if frame >= _LARGE else _DATAGRAMS * frame
         sent, self._sent = self._sent, []
         together: list[bytes] = []
         waiting: list[_Waits | None] = []
@@ -601,8 +602,10 @@ class Group:
         return self
 
     async def __anext__(self) -> Event:
-        self._refuse_other_loop()
-        self._taker = asyncio.current_task()
+        if asyncio.get_running_loop() is not self._loop:
+            self._refuse_other_loop()
+        if not self._taker_known:
+            self._taker, self._taker_known = asyncio.current_task(), True
         while True:
             if self._works is not None:
                 await asyncio.wait({self._works})  # a call that is cancelled leaves it to the next
@@ -615,18 +618,27 @@ class Group:
                     raise StopAsyncIteration
                 self._arrived.clear()
                 await self._arrived.wait()
-            was_full = self.full
             event = self._events.popleft()
-            if isinstance(event, Message | Unicast):
+            if isinstance(event, Message):
                 self._event_bytes -= len(event.data)
-            if was_full and not self.full:
-                self.changed()
-            if 2 * len(self._events) < _ROOM and 2 * self._event_bytes < self._settings.event_bytes:
-                self._full_recorded = False
-            if isinstance(event, state_transfer.MarkState | _Took):
+                if self._full_recorded:  # else it was not full
+                    self._may_have_room()
+                return event
+            if isinstance(event, Unicast):
+                self._event_bytes -= len(event.data)
+            if self._full_recorded:
+                self._may_have_room()
+            if isinstance(event, (state_transfer.MarkState, _Took)):
                 self._works = asyncio.create_task(self._gives_or_takes(event))
             else:
                 return event
+
+    def _may_have_room(self) -> None:
+        """An event was taken, of events that were full."""
+        if not self._can_send.is_set() and not self.full:
+            self.changed()
+        if 2 * len(self._events) < _ROOM and 2 * self._event_bytes < self._settings.event_bytes:
+            self._full_recorded = False
 
     async def _gives_or_takes(self, event: state_transfer.MarkState | _Took) -> None:
         if self._transfer is None:
@@ -656,11 +668,13 @@ class Group:
 
     def delivers(self, sender: Address, data: bytes) -> None:
         number, messages = numbered(data)
-        self._happen(Message(sender, each) for each in messages)
+        self._event_bytes += sum(map(len, messages))
+        self._happen([Message(sender, each) for each in messages])
         if sender == self._member.me:
             self._are_back(number, among_events=True)
 
     def hears(self, sender: Address, data: bytes) -> None:
+        self._event_bytes += len(data)
         self._happen([Unicast(sender, data)])
 
     def _are_back(self, number: int, *, among_events: bool) -> None:
@@ -814,10 +828,8 @@ class Group:
             self._happen([Blocked() if on else Unblocked()])
 
     def _happen(self, events: Iterable[Event | state_transfer.MarkState | _Took]) -> None:
-        for event in events:
-            if isinstance(event, Message | Unicast):
-                self._event_bytes += len(event.data)
-            self._events.append(event)
+        self._events += events
+        self._taker_known = False
         self._arrived.set()
         if self.full:
             self._is_full()
@@ -990,6 +1002,7 @@ async def join(
         raise BadInputError("transport= makes a UDP socket: leave it out, or settings with transport='udp'")
     operations = Operations(group, name)  # of what comes before the first incarnation
     place = await address_of("listen=", place_of("listen=", listen), operations, chosen.patience)
+    chosen = chosen.at(place[0])
     with _clear(group):
         discovery: Discovery = (
             Peers(peers, operations) if folder is None else Folder(Path(folder), group, name, chosen.transport, era)

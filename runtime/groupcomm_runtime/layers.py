@@ -21,13 +21,24 @@ from groupcomm import (
 )
 from groupcomm.effects import Datagram, Multicast, PassDown, Send
 from groupcomm.events import Payload
-from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Layer, Raised, Stack
+from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Layer, Raised, Stack, Tagged
 from groupcomm.view import View, ViewId
 
 from .codec import Codec, RefusedError, canonical
 from .settings import Settings
 
-__all__ = ["BEAT", "DISCOVER", "LAYERS", "configs", "event_of", "multicast", "stack_of", "written", "written_event"]
+__all__ = [
+    "BEAT",
+    "DISCOVER",
+    "LAYERS",
+    "configs",
+    "event_of",
+    "multicast",
+    "payload_in",
+    "stack_of",
+    "written",
+    "written_event",
+]
 
 LAYERS: Final[Mapping[str, ModuleType]] = {
     "state_transfer": state_transfer,
@@ -106,6 +117,17 @@ def stack_of(chosen: Mapping[str, Any]) -> Stack:
     """The stack with these configurations, one a layer."""
     layers = (Layer.of(module, chosen[name]) for name, module in LAYERS.items() if name in chosen)
     return Stack(tuple(layers), _GROUND)
+
+
+def payload_in(carrier: object) -> bytes:
+    """The application's bytes within an event or a message of layers, none where it has none."""
+    while not isinstance(carrier, bytes):
+        match carrier:
+            case Arrived(_, within) | Tagged(_, within) | Called(Multicast(within) | Send(_, within)):
+                carrier = within
+            case _:
+                carrier = getattr(carrier, "payload", b"")
+    return carrier
 
 
 def written(effect: Effect, codec: Codec) -> list[Any]:

@@ -29,7 +29,7 @@ from .discovery import EVERYWHERE, Discovery, Place, Reading, is_place, places_o
 from .doubts import Doubts
 from .flow import Flow
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
-from .layers import BEAT, DISCOVER, LAYERS, configs, multicast, stack_of, written, written_event
+from .layers import BEAT, DISCOVER, LAYERS, configs, multicast, payload_in, stack_of, written, written_event
 from .logs import Log
 from .records import Record
 from .settings import Settings
@@ -439,7 +439,8 @@ class Member:
                 self._do(effect, b"")
             return
         on_paper = [written(effect, _CODEC) for effect in effects]
-        self._log.step(cause, written_event(event, data), outcome, on_paper, self._state)
+        on_log = written_event(event, data)
+        self._log.step(cause, on_log, outcome, on_paper, self._state, payload=payload_in(event))
         for effect, paper in zip(effects, on_paper, strict=True):
             self._do(effect, paper[2] if isinstance(effect, Datagram) else b"")
 

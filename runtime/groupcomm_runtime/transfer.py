@@ -41,8 +41,7 @@ _PART: Final = LARGEST_MESSAGE - 512  # bytes; a part goes in one message, with 
 _IN_MEMORY: Final = 16 << 20  # bytes of a state that comes; with more, it is in a file
 
 
-@frozen
-class Message:
+class Message(msgspec.Struct, frozen=True, gc=False):
     """A message of `sender`: survivors of a view deliver the same messages in it, in one order."""
 
     sender: Address

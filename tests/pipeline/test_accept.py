@@ -11,6 +11,7 @@ import pytest
 
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.files.errors import PathError
+from groupcomm_runtime.logs import lines_of
 from groupcomm_spark import logs as replays
 from groupcomm_spark import schemas
 from groupcomm_spark.table import Table
@@ -39,7 +40,7 @@ def test_spark_accepts_and_rejects_as_one_process_does(
     assert 0 == code[0]
     assert "unicast by TLC: 60 of" in code[1]
     first, *_ = sorted(logs.iterdir())
-    lines = first.read_bytes().splitlines(keepends=True)
+    lines = [len(line).to_bytes(4) + line for line in lines_of(first.read_bytes())[0]]
     whole = first.read_bytes()
     try:
         for at, (kept, options) in enumerate(

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
-from base64 import b64decode, b64encode
+import subprocess
+import sys
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -23,8 +25,9 @@ from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.deciding import decide
 from groupcomm_field.logs.replaying import Life, replayed
 from groupcomm_runtime import Settings
+from groupcomm_runtime.codec import pack, unpack
 from groupcomm_runtime.layers import LAYERS
-from groupcomm_runtime.logs import digest
+from groupcomm_runtime.logs import chained, framed, lines_of
 from tests.runtime.conversing import KEY
 
 NAMES = "abc"
@@ -78,6 +81,10 @@ def test_the_logs_of_a_group_are_accepted(lives: dict[Path, Life]) -> None:
 Lines = list[dict[str, Any]]
 
 
+def lines_in(text: bytes) -> Lines:
+    return [unpack(line) for line in lines_of(text)[0]]
+
+
 def drop(lines: Lines, at: int, _random: Random) -> None:
     del lines[at]
 
@@ -103,16 +110,16 @@ def alter(lines: Lines, at: int, random: Random) -> None:
         event = line["event"] = list(line["event"])
         place = random.randrange(len(event))
         if event[0] in {"arrived", "multicast"} and place == len(event) - 1:
-            data = bytearray(b64decode(event[place]))
+            data = bytearray(event[place])
             data[random.randrange(len(data))] ^= 1 << random.randrange(8)
-            event[place] = b64encode(data).decode()
+            event[place] = bytes(data)
         else:
             event[place] = altered(event[place], random)
     else:
         line[name] = altered(line[name], random)
 
 
-def altered(value: Any, random: Random) -> Any:  # noqa: ANN401 - any value of JSON
+def altered(value: Any, random: Random) -> Any:  # noqa: ANN401 - any value of a log
     if isinstance(value, int):
         return value + 1
     if isinstance(value, list):
@@ -140,7 +147,7 @@ def accepted(
 ) -> list[str]:
     """The changes to logs, of `count` tried, that are accepted all the same."""
     random, found = Random(7), []  # noqa: S311 - dice
-    read = {path: [json.loads(line) for line in text.splitlines()] for path, text in logs.items()}
+    read = {path: lines_in(text) for path, text in logs.items()}
     while count:
         path = random.choice([*logs])
         before = read[path]
@@ -151,7 +158,7 @@ def accepted(
         count -= 1
         if forged:
             numbered(lines)
-        text = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+        text = b"".join(map(framed, lines))
         try:
             life = replayed(path, text)
         except FileError:  # the first line is not that of a log
@@ -169,6 +176,33 @@ def test_a_corrupted_log_is_rejected(
 ) -> None:
     """1,000 of them, on any line, the first and the last one too."""
     assert [] == accepted(logs, lives, change, 200, forged=False)
+
+
+def test_a_log_with_another_bit_is_rejected(logs: dict[Path, bytes]) -> None:
+    """200 of them, in lengths and names of fields too, which the changes above leave as they are."""
+    random = Random(7)  # noqa: S311 - dice
+    for _ in range(200):
+        path = random.choice([*logs])
+        data = bytearray(logs[path])
+        data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+        try:
+            life = replayed(path, bytes(data))
+        except FileError:
+            continue
+        assert life.rejected is not None
+
+
+def test_a_log_is_printed_as_lines_of_json(logs: dict[Path, bytes], tmp_path: Path) -> None:
+    path, text = min(logs.items())
+    log = tmp_path / path.name
+    log.write_bytes(text)
+    printed = subprocess.run([sys.executable, "-m", "groupcomm_runtime.logs", log], capture_output=True, check=True)
+    lines = [json.loads(line) for line in printed.stdout.splitlines()]
+    assert "demo" == lines[0]["group"]
+    assert [*range(1, len(lines) - 1)] == [line["n"] for line in lines[1:-1]]
+    assert "left" == lines[-1]["ends"]
+    said = next(line["event"][1] for line in lines[1:-1] if line["event"][0] == "multicast")
+    assert b"0" in b64decode(said)
 
 
 @pytest.mark.parametrize("change", [drop, twice, exchange])
@@ -192,12 +226,12 @@ def test_a_member_reads_and_joins_where_file_ping_asks_for_it(
 ) -> None:
     """A step that changes nothing is put before the last line, with its right digest."""
     path, text = min(logs.items())
-    *steps, last = [json.loads(line) for line in text.splitlines()]
+    *steps, last = lines_in(text)
     number = last["n"] + 1
-    chain = digest((steps[-1]["digest"], cause, event, []))
+    chain = chained(steps[-1]["digest"], cause, pack(event), [], b"")
     forged = {"n": number, "cause": cause, "event": event, "outcome": outcome, "effects": 0, "digest": chain}
     lines = [*steps, forged, last | {"n": number}]
-    life = replayed(path, b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    life = replayed(path, b"".join(map(framed, lines)))
     assert why in str(life.rejected) if why else life.rejected is None
 
 
@@ -249,7 +283,7 @@ def test_tlc_decides_the_steps_and_notices_a_core_that_differs(
     (different,) = wrong.differences
     assert "AckReceived" == type(different.difference.step.event).__name__
     (text,) = (text for path, text in logs.items() if path.name == different.life.log)
-    assert "arrived" == json.loads(text.splitlines()[different.line - 1])["event"][0]
+    assert "arrived" == lines_in(text)[different.line - 1]["event"][0]
     assert any("expected" in each and "kept" in each for each in different.shown), different.shown
 
 

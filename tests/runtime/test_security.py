@@ -19,11 +19,12 @@ import groupcomm_runtime
 from groupcomm_conformance.commands.main import main
 from groupcomm_field import strangers
 from groupcomm_runtime import BadInputError, Group, NameTakenError, Settings, frames, key_in, member
-from groupcomm_runtime.codec import VERSION, Codec, RefusedError, pack
+from groupcomm_runtime.codec import VERSION, Codec, RefusedError, pack, unpack
 from groupcomm_runtime.discovery import Folder, Place, places_of
 from groupcomm_runtime.doubts import READINGS, Doubts
 from groupcomm_runtime.frames import Frame, Refusal, Seal
 from groupcomm_runtime.layers import LAYERS
+from groupcomm_runtime.logs import framed, lines_of
 from groupcomm_runtime.transports import Tcp
 from tests.runtime.conversing import FAST, KEY, OTHER, messages, of_demo, run
 
@@ -610,12 +611,10 @@ def test_accept_rejects_numbers_that_no_log_has_and_lines_without_an_end(
 
     run(test())
     (log,) = (tmp_path / "logs").iterdir()
-    lines = log.read_text().splitlines()
+    lines = [unpack(line) for line in lines_of(log.read_bytes())[0]]
     at, field = {"first": (0, "extra"), "event": (1, "event"), "long": (1, "cause")}[place]
-    line = json.loads(lines[at])
-    line[field] = {"first": 10**400, "event": ["multicast", 10**400], "long": "x" * (5 << 20)}[place]
-    lines[at] = json.dumps(line)
-    log.write_text("\n".join(lines) + "\n")
+    lines[at][field] = {"first": 2**64 - 1, "event": ["multicast", 2**64 - 1], "long": "x" * (5 << 20)}[place]
+    log.write_bytes(b"".join(map(framed, lines)))
     assert main(["accept", str(log), "--steps", "0"]) in (1, 2)
     out, err = capsys.readouterr()
     assert "REJECTED" in out or "expected the first line" in err

@@ -1,8 +1,6 @@
 """send(to=), and questions: messages to one member."""
 
 import asyncio
-import json
-from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,8 @@ from groupcomm_runtime import (
     Unicast,
     join,
 )
+from groupcomm_runtime.codec import unpack
+from groupcomm_runtime.logs import framed, lines_of
 from groupcomm_runtime.questions import AnswerError, Questions
 from tests.runtime.conversing import FAST, KEY, run
 
@@ -128,11 +128,11 @@ def test_accept_takes_their_logs(logs: dict[Path, bytes]) -> None:
 
 def test_a_log_whose_unicast_is_another_is_rejected(logs: dict[Path, bytes]) -> None:
     """Of the sender's, by the replay; of both, by what was sent."""
-    path, text = next((path, text) for path, text in logs.items() if b'"unicast"' in text)
-    lines = [json.loads(line) for line in text.splitlines()]
+    path, text = next((path, text) for path, text in logs.items() if b"\xa7unicast" in text)
+    lines = [unpack(line) for line in lines_of(text)[0]]
     at = next(at for at, line in enumerate(lines) if line.get("event", [""])[0] == "unicast")
-    lines[at]["event"][2] = b64encode(b"another").decode()
-    life = replayed(path, b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    lines[at]["event"][2] = b"another"
+    life = replayed(path, b"".join(map(framed, lines)))
     assert life.rejected is not None
     assert life.rejected.line == at + 1
 

@@ -6,9 +6,6 @@ set, a member has sent what it hears of itself, and an application returns from 
 where FILE_PING asks for that, and a member joins and merges with members that a reading has found.
 """
 
-import json
-from base64 import b64decode
-from binascii import Error as NoBase64
 from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,9 +22,9 @@ from groupcomm.stack import Effect, Fired, Layer, Stack, State
 from groupcomm.view import Address, ViewId
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import read_bytes
-from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical
-from groupcomm_runtime.layers import BEAT, DISCOVER, LAYERS, configs, event_of, stack_of, written
-from groupcomm_runtime.logs import EVERY, FORMAT, digest
+from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical, pack, unpack
+from groupcomm_runtime.layers import BEAT, DISCOVER, LAYERS, configs, event_of, payload_in, stack_of, written
+from groupcomm_runtime.logs import EVERY, FORMAT, SELF, chained, digest, lines_of
 from groupcomm_runtime.settings import Settings
 from groupcomm_simulator.taps import Note, Tap
 
@@ -171,8 +168,7 @@ def replayed(path: Path, text: bytes, *, killed: bool = False, most: int | None 
 
     Raises FileError where the first line is not that of a log.
     """
-    lines = text.split(b"\n")
-    rest = lines.pop()
+    lines, rest = lines_of(text)
     life = _begun(path, lines[0] if lines else rest)
     if rest and not killed:
         life.rejected = Rejected(life.log, len(lines) + 1, "the last line does not end: the log is cut")
@@ -195,7 +191,7 @@ def replayed(path: Path, text: bytes, *, killed: bool = False, most: int | None 
 
 def _begun(path: Path, line: bytes) -> Life:
     try:
-        first = json.loads(line)
+        first = unpack(line)
         read = {
             name: type(default)(**first["configs"][name])
             for name, default in configs(
@@ -217,10 +213,7 @@ def _begun(path: Path, line: bytes) -> Life:
 def _read(line: bytes) -> dict[str, Any]:
     if len(line) > _LARGEST_LINE:
         raise _NotSoError(f"no line of a log: it has {len(line):,} bytes, and at most {_LARGEST_LINE:,}")
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        raise _NotSoError("no line of a log: it is no JSON") from None
+    found = unpack(line)
     if type(found) is not dict:
         raise _NotSoError("no line of a log: it is no object")
     return found
@@ -267,7 +260,7 @@ class _Run:
         if line.keys() != (_FIELDS | {"state"} if checked else _FIELDS):
             raise _NotSoError("no line of a step: its fields are others")
         self._same("number", line["n"], count + 1)
-        values = _values(line["event"])
+        values = self._values(line["event"])
         self._owed(values, line["cause"])
         event = event_of(values, CODEC)
         if isinstance(event, Fired) and self._stack.takes(event) and not event.below:
@@ -286,7 +279,7 @@ class _Run:
         self._same("outcome", line["outcome"], outcome)
         on_paper = [written(effect, CODEC) for effect in effects]
         self._same("effects", line["effects"], len(on_paper))
-        self._chain = digest((self._chain, line["cause"], values, on_paper))
+        self._chain = chained(self._chain, line["cause"], pack(values), on_paper, payload_in(event))
         self._same("digest of event and effects", line["digest"], self._chain)
         if checked:
             self._same("digest of the state", line["state"], digest(canonical(self._state)))
@@ -358,12 +351,22 @@ class _Run:
         if type(said) is not type(found) or said != found:
             raise _NotSoError(f"the log says {what} {said!r}, and the stack has {found!r}")
 
+    def _values(self, event: object) -> tuple[Any, ...]:
+        """The kind and the values of an event. The bytes that a member hears of itself are those that it has said."""
+        if type(event) is not list or not event or type(event[0]) is not str:
+            raise _NotSoError("an event has a kind")
+        if event[:2] == ["arrived", self._life.member]:
+            raise _NotSoError("it hears of itself by an event of others")
+        if event != [*SELF]:
+            return tuple(event)
+        if not self._to_itself:
+            raise _NotSoError("it hears of itself what it has not said")
+        return "arrived", self._life.member, self._to_itself.popleft()
+
     def _owed(self, values: tuple[Any, ...], cause: object) -> None:
         """Check that the stack asked for an event of its own runtime, or that it is from outside."""
         match values:
-            case ("arrived", self._life.member, bytes(data)):
-                if not self._to_itself or self._to_itself.popleft() != data:
-                    raise _NotSoError("it hears of itself what it has not said, or not now")
+            case ("arrived", self._life.member, _):
                 expected = "self"
             case ("arrived", str(sender), _):
                 number = str(cause).rpartition(" ")[2]
@@ -452,17 +455,3 @@ class _Run:
 
 def _is_primary(state: state_transfer.State) -> bool:
     return state.has and state.settled and state.formed == state.view.id.counter
-
-
-def _values(event: object) -> tuple[Any, ...]:
-    """The kind and the values of an event, the bytes of it as bytes."""
-    if type(event) is not list or not event or type(event[0]) is not str:
-        raise _NotSoError("an event has a kind")
-    values: list[Any] = list(event)
-    place = {"arrived": 2, "multicast": 1, "unicast": 2, "part": 4}.get(values[0])
-    if place is not None:
-        try:
-            values[place] = b64decode(values[place], validate=True)
-        except (NoBase64, ValueError, TypeError, IndexError):
-            raise _NotSoError("its bytes are no base64") from None
-    return tuple(values)
