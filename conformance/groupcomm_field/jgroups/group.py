@@ -71,9 +71,10 @@ def _nothing(_flight: Flight) -> bool:
 class Group:
     """Members A, B, ... of a version.
 
-    `layers` are FLUSH, SEQUENCER and STABLE where they are wanted, in the order of JGroups' own stacks; GMS
+    `layers` are FLUSH, SEQUENCER, MFC and STABLE where they are wanted, in the order of JGroups' own stacks; GMS
     and the reliable multicast are always there. Times are in milliseconds; `flush_start` is how
     long a flush waits for all, `gossip` the average time between two digests of STABLE (0: none is sent).
+    `credit` is what MFC has a sender multicast without credit, in bytes.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Group:
         bundle: int = 0,
         flush_start: int = LONG,
         gossip: int = 0,
+        credit: int = 0,
     ) -> None:
         version = jvm.version
         stable = [layer for layer in layers if layer == "STABLE"]
@@ -105,6 +107,7 @@ class Group:
             "FLUSH.start_flush_timeout": flush_start,
             "FLUSH.end_flush_timeout": 300,
             "FLUSH.retry_timeout": 300,
+            "MFC.max_credits": credit,
         }
         if version.line < _NO_BUNDLING_SINCE:
             options |= {"GMS.view_bundling": bundle > 0, "GMS.max_bundling_time": bundle}
@@ -203,6 +206,10 @@ class Group:
     def blocked(self, member: str) -> bool:
         """Say whether a member's latch is closed."""
         return self.do("blocked", member=member) is True
+
+    def kept(self, member: str) -> int:
+        """Count the messages that a member's reliable multicast keeps."""
+        return int(str(self.do("kept", member=member)))
 
     def advance(self, milliseconds: int) -> None:
         """Let time pass."""

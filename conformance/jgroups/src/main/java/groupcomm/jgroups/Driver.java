@@ -175,6 +175,7 @@ public final class Driver implements Function<String,String> {
             });
             case "crash" -> member.crashed=true;
             case "send" -> start(member, what, () -> Line.send(member, (String)command.get("payload")));
+            case "at_block" -> member.atBlock=(String)command.get("payload");
             case "suspect" -> {
                 Object suspected=Line.suspected(member(command.get("of")).address);
                 start(member, what, () -> member.transport.getUpProtocol().up(new Event(Event.SUSPECT, suspected)));
@@ -197,6 +198,10 @@ public final class Driver implements Function<String,String> {
                 note("resumed", member);
             });
             case "digest" -> {return Line.digest(this, member);}
+            case "kept" -> {
+                Map<String,List<Long>> seqnos=Line.digest(this, member);
+                return Fields.kept(member.bottom(), of -> seqnos.get(name((Address)of)).get(1));
+            }
             case "blocked" -> {return Fields.get(member.find("FLUSH"), "isBlockingFlushDown");}
             case "role" -> {return Fields.get(member.gms, "impl").getClass().getSimpleName();}
             default -> throw new IllegalArgumentException("no command is called " + what);

@@ -1,6 +1,9 @@
 package groupcomm.jgroups;
 
 import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.function.ToLongFunction;
 
 /** Sets and reads fields of JGroups' protocols, as its own configurator does: not all have a setter. */
 final class Fields {
@@ -21,6 +24,17 @@ final class Fields {
     static Object get(Object of, String name) {
         try {return field(of, name).get(of);}
         catch(IllegalAccessException e) {throw new IllegalStateException(e);}
+    }
+
+    /** How many messages a reliable multicast can send again: of each sender those with a seqno up to its last. */
+    static int kept(Object multicast, ToLongFunction<Object> last) throws ReflectiveOperationException {
+        int kept=0;
+        for(Map.Entry<?,?> each: ((Map<?,?>)get(multicast, "xmit_table")).entrySet()) {
+            Method window=each.getValue().getClass().getMethod("get", long.class);
+            for(long seqno=1; seqno <= last.applyAsLong(each.getKey()); seqno++)
+                if(window.invoke(each.getValue(), seqno) != null) kept++;
+        }
+        return kept;
     }
 
     static void set(Object of, String name, Object value) {

@@ -25,6 +25,8 @@ final class Member {
     volatile boolean crashed;
     /** The coordinator that discovery finds, or null. */
     volatile Address found;
+    /** What its application multicasts when it is asked to stop, or null. */
+    volatile String atBlock;
 
     Member(Driver driver, int number, List<String> layers, Map<String,Object> options) throws Exception {
         this.driver=driver;
@@ -63,7 +65,7 @@ final class Member {
     }
 
     private static String className(String layer) {
-        return (layer.equals("SEQUENCER")? "org.jgroups.protocols." : "org.jgroups.protocols.pbcast.") + layer;
+        return "org.jgroups.protocols." + (List.of("SEQUENCER", "MFC").contains(layer)? "" : "pbcast.") + layer;
     }
 
     Protocol top() {return protocols.get(0);}
@@ -84,10 +86,18 @@ final class Member {
     /** An event comes up to the application. */
     Object up(Event event) {
         int type=event.getType();
-        if(type == Line.event("BLOCK")) driver.note("block", this);
+        if(type == Line.event("BLOCK")) block();
         else if(type == Line.event("UNBLOCK")) driver.note("unblock", this);
         else if(type == Event.VIEW_CHANGE) driver.note("view", this, "view", driver.view((View)event.getArg()));
         return null;
+    }
+
+    /** As `block()` of an application that sends a message: it returns when that has gone out. */
+    private void block() {
+        driver.note("block", this);
+        if(atBlock == null) return;
+        Line.send(this, atBlock);
+        driver.note("returned", this);
     }
 
     void delivered(Message message) {
