@@ -63,7 +63,7 @@ final class Member {
     }
 
     private static String className(String layer) {
-        return (layer.equals("SEQUENCER")? "org.jgroups.protocols." : "org.jgroups.protocols.pbcast.") + layer;
+        return "org.jgroups.protocols." + (List.of("SEQUENCER", "NAKACK4").contains(layer)? "" : "pbcast.") + layer;
     }
 
     Protocol top() {return protocols.get(0);}
