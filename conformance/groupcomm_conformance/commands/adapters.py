@@ -187,11 +187,13 @@ def judge_model(
             more = f" --random {extent.walks * LENGTH} --seed {extent.seed}"
             of_random = part("random", None, more)
             of_random.what = "walks"
-            _draw(port, of_random, constants, extent, skips, places_of(manifest))
+            _draw(port, of_random, constants, extent=extent, skips=skips, places=places_of(manifest))
     return found
 
 
-def _draw(port: Port, part: Part, constants: Mapping[str, Value], extent: Extent, skips: Skips, places: Places) -> None:
+def _draw(
+    port: Port, part: Part, constants: Mapping[str, Value], *, extent: Extent, skips: Skips, places: Places
+) -> None:
     """Judge a port by random walks, as many as time is for; its configuration is another one afterwards."""
     ends = time.monotonic() + extent.seconds
     for first in range(0, extent.walks, _CHUNK):
@@ -261,7 +263,7 @@ def judge_vectors(
         more = f" --random {extent.walks * LENGTH} --seed {extent.seed}"
         part = Part(name, each.name, "random", None, f"{command}{more}", "walks")
         found.append(part)
-        _draw(port, part, each.constants, extent, skips, places)
+        _draw(port, part, each.constants, extent=extent, skips=skips, places=places)
     return found
 
 

@@ -19,9 +19,8 @@ def manifest_in(folder: Path, protocol: str) -> Manifest:
 
     FileError where there is none, UnknownNameError where it is another protocol's.
     """
-    there = json.loads(read_text(folder / MANIFEST, what="vectors of a protocol, unpacked (docs/vectors.md)"))[
-        "protocol"
-    ]
+    text = read_text(folder / MANIFEST, what="vectors of a protocol, unpacked (docs/vectors.md)")
+    there = json.loads(text).get("protocol")
     specification = folder / SPEC
     module = module_of(specification, protocol)
     if there != protocol or module is None:

@@ -267,7 +267,7 @@ def _answered_with_a_merged_view(jvm: Jvm) -> Seen:
 
 @schedule("non-transitive")
 def _only_c_reaches_all(jvm: Jvm) -> Seen:
-    """Only C reaches all of A to E, as in the picture of ELECTION2 (jgroups-raft): is each in one view with its members?"""
+    """Only C reaches all of A to E, as in ELECTION2's picture (jgroups-raft): is each in one view with its members?"""
     group = Group(jvm, 5, acks=300, merge=2000)
     group.found("ABCDE")
     group.part(link for link in combinations("ABCDE", 2) if "C" not in link)

@@ -122,15 +122,15 @@ sender the highest seqno that it has delivered, and the sender purges up to the 
 size, so flow control is part of it: a sender whose window is full waits for the slowest member, or for a view without
 that member. What it keeps of our claims:
 
-- `SentVoteWithinDelivered`, `StabilityHasAllVotes` (STABLE): each sender has them for its own messages and its own view.
+- `SentVoteWithinDelivered`, `StabilityHasAllVotes` (STABLE): each sender has them for its messages and its view.
 - `EachEventuallyPurged` (STABLE): while all of the view acknowledge. A sender repeats its highest seqno until all is
   purged, and each repetition is acknowledged, so a lost acknowledgement does no harm.
 - `FifoWithoutGaps`, `DeliveredOnce` (NAKACK).
 
 What it gives up:
 
-- `NoPrematurePurge`, `PurgeWithinPromise` (STABLE): nothing is held back for a joiner that has a digest while the sender
-  has not the view yet (schedule `NAKACK4`). One such joiner stops a sender, and all that wait for its messages.
+- `NoPrematurePurge`, `PurgeWithinPromise` (STABLE): nothing is held back for a joiner that has a digest while the
+  sender has not the view yet (schedule `NAKACK4`). One such joiner stops a sender, and all that wait for its messages.
 - `RequestsServable` (STABLE), `MissingIsServable` (NAKACK): a receiver drops what it has delivered (always since
   JGRP-2985, which makes `discard_delivered_msgs` a constant). What a living member has delivered is lost to the others
   with its sender.
