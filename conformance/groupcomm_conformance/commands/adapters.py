@@ -55,6 +55,7 @@ __all__ = [
     "places_of",
     "report",
     "skips_of",
+    "tell",
 ]
 
 AdapterOption: TypeAlias = Annotated[
@@ -229,6 +230,13 @@ def judge_scenario(
 
     walked(port, part, told(), skips, places, strict=strict)
     return part
+
+
+def tell(what: str, parts: list[Part], began: float) -> list[Part]:
+    """Say on stderr what came of a model whose parts these are, and give them; it `began` at this time."""
+    told, count = "ok" if all(part.ok for part in parts) else "FAILS", sum(part.count for part in parts)
+    typer.echo(f"{what}: {told}: {count:,} checks in {time.monotonic() - began:.1f} s", err=True)
+    return parts
 
 
 def judge_vectors(

@@ -2,9 +2,10 @@
 
 import json
 import shlex
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from attrs import evolve
@@ -40,9 +41,13 @@ from .adapters import (
     places_of,
     report,
     skips_of,
+    tell,
 )
 from .exits import ExitCode, verdict
 from .options import ModelNames, OneOrAll, Out, Seed, TierOption
+
+if TYPE_CHECKING:
+    from groupcomm_conformance.ports.conforming import Part
 
 __all__ = ["command"]
 
@@ -115,11 +120,11 @@ def command(
         sets = _sets(out, implementation, only, minimal=minimal)
         with opened(adapter, implementation, patience) as port:
             typer.echo(port.hello.text(), err=True)
-            parts = [
-                part
-                for each, its in _each_config_once(sets, implementation, extent)
-                for part in judge_vectors(port, each, again=again, extent=its, skips=skips, places=places)
-            ]
+            parts: list[Part] = []
+            for each, its in _each_config_once(sets, implementation, extent):
+                began = time.monotonic()
+                made = judge_vectors(port, each, again=again, extent=its, skips=skips, places=places)
+                parts += tell(f"{protocol} {each.name}", made, began)
         raise typer.Exit(report(parts, {protocol: places}, skips, junit=junit, as_json=False, whole=not only))
     if check:
         if itf:
