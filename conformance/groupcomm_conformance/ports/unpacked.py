@@ -1,15 +1,15 @@
 """A protocol as an unpacked release has it: the driver needs no checkout there."""
 
-import json
 from pathlib import Path
 
-from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.models.manifest import Manifest, UnknownNameError
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.protocols.constants import module_of
 
+from .errors import VectorError
 from .pages import SPEC
 from .release import MANIFEST
+from .released import read_json
 
 __all__ = ["manifest_in"]
 
@@ -19,11 +19,13 @@ def manifest_in(folder: Path, protocol: str) -> Manifest:
 
     FileError where there is none, UnknownNameError where it is another protocol's.
     """
-    text = read_text(folder / MANIFEST, what="vectors of a protocol, unpacked (docs/vectors.md)")
-    there = json.loads(text).get("protocol")
+    told = read_json(folder / MANIFEST)
+    there = str(told.get("protocol")) if isinstance(told, dict) else ""
+    if there != protocol:
+        raise UnknownNameError(f"protocol in {folder}", protocol, (there,))
     specification = folder / SPEC
     module = module_of(specification, protocol)
-    if there != protocol or module is None:
-        raise UnknownNameError(f"protocol in {folder}", protocol, (there,))
+    if module is None:
+        raise VectorError(str(specification), 1, f"the module of {protocol}: unpack the archive again")
     reference = read_modules([specification], module).guards_of_scope(module)
     return Manifest(protocol, specification, str(folder / MANIFEST), module, reference, {}, (), {}, ())
