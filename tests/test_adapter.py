@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -363,6 +364,18 @@ def test_the_command_judges_a_port(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "StableTimeout" in json.loads(capsys.readouterr().out)["$defs"]
     assert main(["conform", "--schema"]) == 2
     assert main([*arguments[:-1], "/no/such/adapter"]) == 3
+
+
+def test_random_events_end_in_a_stated_time_and_a_line_tells_each_model_as_it_goes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["conform", "stable", "--model", MODEL.name, "--adapter", f"{sys.executable} {CORE}"]
+    assert main([*arguments, "--random", "60000000", "--seconds", "1"]) == 0
+    came = capsys.readouterr()
+    assert re.search(r"stable join_small random: ok: [\d,]+ pass: walks,.* \(1000000 were asked for in 1 s\)", came.out)
+    assert re.search(r"^stable join_small: ok: [\d,]+ checks in [\d.]+ s$", came.err, re.MULTILINE)
+    assert main(["conform", "--help"]) == 0
+    assert "60.0" in capsys.readouterr().out
 
 
 def test_a_core_that_is_broken_is_told_through_its_adapter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

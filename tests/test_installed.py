@@ -1,16 +1,25 @@
 """Wheels in fresh environments, outside of the checkout: what a user has who installs groupcomm."""
 
+import hashlib
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
+
+from groupcomm_conformance.ports.packing import pack
+from groupcomm_conformance.ports.release import protocol_files
+from tests.cores import MANIFESTS
 
 pytestmark = pytest.mark.installed
 
 ROOT = Path(__file__).parents[1]
+VERSION = "0.1.0"
 
 
 def run(folder: Path, *command: str | Path) -> tuple[int, str, str]:
@@ -134,3 +143,83 @@ def test_a_protocol_that_has_nothing_to_do_with_groups_is_checked(whole: Path, t
     core.write_text(text.replace("if not yes or votes == config.participants:", "if votes:"), encoding="utf-8")
     code, told, _ = run(tmp_path, whole / "groupcomm", "conform")
     assert (1, True) == (code, "FAILS two_phase three: wrong_state: VoteReceived" in told), told
+
+
+# A port in a repository of its own, held to a release: docs/porting.md has the workflow
+
+
+def steps() -> dict[str, str]:
+    """The steps of the workflow that have a name, for HEARTBEAT, which has a port in `tests/data`."""
+    (text,) = re.findall("^```yaml\\n(.*?)^```", (ROOT / "docs" / "porting.md").read_text(), re.DOTALL | re.MULTILINE)
+    told = yaml.safe_load(text)
+    assert VERSION == told["env"]["VERSION"]
+    found = {step["name"]: step["run"] for step in told["jobs"]["port"]["steps"] if "name" in step}
+    assert ["fetch", "unpack", "driver", "judge"] == [*found]
+    return {name: run.replace("nakack", "heartbeat") for name, run in found.items()}
+
+
+@pytest.fixture(scope="module")
+def elsewhere(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with what the workflow fetches, unpacked, and the driver. The release has HEARTBEAT alone, of one model."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    manifest = MANIFESTS["heartbeat"]
+    made = {
+        f"heartbeat/{path}": data for path, data in protocol_files(ROOT, manifest, [manifest.model("misuse")]).items()
+    }
+    told = {"protocols": {"heartbeat": {"sha256": hashlib.sha256(made["heartbeat/manifest.json"]).hexdigest()}}}
+    files = [
+        pack(f"groupcomm-vectors-{VERSION}", {**made, "release.json": json.dumps(told).encode()}, folder / "release")
+    ]
+    files += [shutil.copyfile(wheel, folder / "release" / wheel.name) for wheel in wheels.values()]
+    files.append(shutil.copyfile(ROOT / "locks" / "base.txt", folder / "release" / "requirements.txt"))
+    sums = "".join(f"{hashlib.sha256(Path(file).read_bytes()).hexdigest()}  {Path(file).name}\n" for file in files)
+    (folder / "release" / "SHA256SUMS").write_text(sums)
+    digest = hashlib.sha256(sums.encode()).hexdigest()
+    for name, place in (("unpack", folder / "release"), ("driver", folder)):
+        script = f"export VERSION={VERSION} SHA256={digest}\n{steps()[name]}"
+        assert (0, "") == run(place, "bash", "-euo", "pipefail", "-c", script)[::2]
+    return folder
+
+
+def test_the_workflow_fetches_what_a_release_has() -> None:
+    fetched = re.findall(r"for file in (.*?); do", steps()["fetch"].replace("\\\n", " "))[0].replace('"', "").split()
+    release = (ROOT / "Makefile").read_text().partition("\nrelease:")[2].partition("\n\n")[0]
+    assert {"SHA256SUMS", "requirements.txt"} == {
+        each for each in fetched if f"dist/{each}" in release or f"> {each}" in release
+    }
+    assert 3 == sum(each.startswith("groupcomm") and "$VERSION" in each for each in fetched)
+
+
+def test_an_image_has_the_driver_by_the_same_commands() -> None:
+    (text,) = re.findall(
+        r"^RUN (.*?)^USER", (ROOT / "conformance" / "adapters" / "Containerfile").read_text(), re.DOTALL | re.MULTILINE
+    )
+    said = [line.replace("/driver/", "release/").split() for line in text.replace("\\\n", "").split("&&")]
+    of_steps = [line.replace("driver/bin/", "").split() for line in steps()["driver"].splitlines()[1:]]
+    assert [{*line} - {"--no-cache-dir"} for line in said] == [{*line} - {"--quiet"} for line in of_steps]
+
+
+def test_a_port_elsewhere_is_held_to_a_release(elsewhere: Path) -> None:
+    """From the archive and the wheels alone: a skeleton in Java, the port in it, and the driver."""
+    driver, vectors = elsewhere / "driver" / "bin" / "groupcomm", f"release/groupcomm-vectors-{VERSION}/heartbeat"
+    command = ("port", "new", "heartbeat", "port", "--language", "java", "--vectors", vectors)
+    assert (0, "") == run(elsewhere, driver, *command)[::2]
+    adapter = elsewhere / "target" / "release" / "heartbeat"
+    adapter.parent.mkdir(parents=True)
+    adapter.write_text(f"#!/bin/sh\nexec java -cp {elsewhere}/port/build port.Adapter\n")
+    adapter.chmod(0o755)
+    right = (ROOT / "tests" / "data" / "ports" / "heartbeat.java").read_text()
+    assert 1 == right.count("h.missed() >")
+
+    def judged(text: str) -> tuple[int, str]:
+        (elsewhere / "port" / "src" / "port" / "Port.java").write_text(text)
+        assert (0, "") == run(elsewhere / "port", "sh", "-c", "javac -d build src/port/*.java")[::2]
+        script = f"export VERSION={VERSION}\n{steps()['judge']}"
+        return run(elsewhere, "bash", "-euo", "pipefail", "-c", script)[:2]
+
+    code, told = judged(right)
+    assert 0 == code, told
+    for each in ("kept", "start", "random", "__counter_far", " scenarios/silent walks"):
+        assert f"{each}: ok: " in told, told
+    code, told = judged(right.replace("h.missed() >", "h.missed() >="))
+    assert (1, True) == (code, "FAILS" in told and "Heartbeat.tla:" in told), told

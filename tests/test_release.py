@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import sys
 import tarfile
@@ -328,6 +329,44 @@ def test_a_port_is_judged_by_a_release(folder: Path, capsys: pytest.CaptureFixtu
     assert main(["vectors", "--out", str(folder)]) == 2
     assert main([*vectors, "--all"]) == 2
     assert main([*vectors, "--check", "--itf"]) == 2
+
+
+def test_an_unpacked_release_is_enough(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a checkout: rows and random events of a port; each bad folder is one error."""
+
+    def nowhere() -> Path:
+        raise FileNotFoundError("no folder from here up has specifications")
+
+    monkeypatch.setattr("groupcomm_conformance.commands.vectors.find_root", nowhere)
+    core = f"{sys.executable} {ROOT / 'conformance' / 'adapters' / 'core.py'}"
+    vectors = ["vectors", "stable", "--out", str(folder)]
+    models = ["--model", "join_small", "--model", "join_small__counter_far"]
+    assert main([*vectors, "--check", *models]) == 0
+    capsys.readouterr()
+    assert main([*vectors, "--check", *models, "--adapter", core, "--random", "600"]) == 0
+    told = capsys.readouterr()
+    assert "stable join_small random: ok: 10 pass: walks" in told.out
+    assert "join_small__counter_far: ok: 600 pass" in told.out
+    assert told.out.count(" random: ") == 1, "of the same configuration random events are the same"
+    assert "stable join_small__counter_far: ok: 600 checks in " in told.err
+    (folder / MANIFEST).rename(folder / "kept")
+    bad = {
+        "manifest.json:1: expected ": "",
+        "expected JSON: ": '{"protocol": "sta',
+        'no protocol in .* is called "stable"': '{"protocol": "nakack"}',
+        "is called": "[]",
+    }
+    for text, manifest in bad.items():
+        if manifest:
+            (folder / MANIFEST).write_text(manifest)
+        assert main([*vectors, "--check"]) == 2
+        told = capsys.readouterr()
+        assert ("", 1) == (told.out, told.err.count("\n"))
+        assert re.search(text, told.err)
+    assert main(vectors) == 2
+    assert "no folder from here up has specifications" in capsys.readouterr().err
 
 
 def test_the_few_rows_have_each_way(made: Made) -> None:

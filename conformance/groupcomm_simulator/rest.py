@@ -11,7 +11,7 @@ from groupcomm_simulator.judges.claims import Violation
 
 from .ground import Event, Ground
 
-__all__ = ["quiesce", "settle_all"]
+__all__ = ["quiesce", "serve", "settle_all"]
 
 _ROUNDS: Final = 8
 _PATIENCE: Final = 200
@@ -29,13 +29,13 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
         sender, number, receiver = copy  # only copies that come back to their senders arrive
         back = sender is receiver and sender.up
         perform(("copy" if back else "lose", sender.name, number, receiver.name))
-    _serve(ground, perform)
+    serve(ground, perform)
     _dismiss(ground, perform)
     _judge_free(ground)
     ground.views.quiet()
     if ground.falsely and not ground.merges:
         _keep_one_branch(ground, perform)
-        _serve(ground, perform)
+        serve(ground, perform)
     views = {process.view for process in ground.up}
     if not any(process.view for process in ground.up):
         views.clear()  # only later incarnations are left, and no group: none of them may found a group
@@ -68,8 +68,8 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
     ground.forget()
 
 
-def _serve(ground: Ground, perform: Callable[[Event], bool]) -> None:
-    """Run the layers until they are quiescent: crashes are reported, and joiners ask again."""
+def serve(ground: Ground, perform: Callable[[Event], bool]) -> None:
+    """Run the layers until they are quiescent: crashes are reported, and joiners ask again. What is cut stays so."""
     oracle = ground.oracle
     for _ in range(_PATIENCE):
         done = _settle(ground, perform)
@@ -107,10 +107,10 @@ def _have_state(ground: Ground, perform: Callable[[Event], bool]) -> None:
         waiting = [process for process, each in transfers.items() if each.timer and not each.has]
         for process in waiting:
             perform(("timer", process.name, "state_transfer/ask"))
-        _serve(ground, perform)
+        serve(ground, perform)
         if not any(each.has for each in transfers.values()) and waiting:
             perform(("declare", waiting[0].name))
-        _serve(ground, perform)
+        serve(ground, perform)
 
 
 def _sent_again(ground: Ground, perform: Callable[[Event], bool]) -> bool:

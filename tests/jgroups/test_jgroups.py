@@ -6,6 +6,7 @@ fails there.
 
 import shutil
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from random import Random
 
@@ -17,9 +18,12 @@ from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_field.jgroups import differential, verdicts
 from groupcomm_field.jgroups.differential import RUNS, Difference
-from groupcomm_field.jgroups.group import Group
+from groupcomm_field.jgroups.group import Group, mutual
 from groupcomm_field.jgroups.jvm import VERSIONS, Jvm, JvmError
 from groupcomm_field.jgroups.schedules import SCHEDULES, Seen
+from groupcomm_field.jgroups.sides import Ours
+from groupcomm_simulator.oracle import Oracle
+from groupcomm_simulator.setup import DATAGRAMS
 from tests.cores import ALL
 
 ROOT = find_root(Path(__file__).parent)
@@ -86,6 +90,26 @@ def test_an_explanation_that_says_nothing_is_refused(project: Path, old: str, ne
     with pytest.raises(FileError) as error:
         differential.explained(project)
     assert complains in str(error.value)
+
+
+def test_where_one_alone_reaches_all_each_is_in_one_view_with_its_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the picture of jgroups-raft's ELECTION2. Without reports of members that go on without this one it is not so."""
+
+    def parted() -> Ours:
+        ours = Ours(DATAGRAMS, Random(1))  # noqa: S311 - a seed
+        for name in "ABCDE":
+            ours.join(name)
+            ours.rest()
+        ours.cut(link for link in combinations("ABCDE", 2) if "C" not in link)
+        return ours
+
+    ours = parted()
+    assert mutual(ours.views())
+    assert 4 == len(set(ours.views().values()))
+    ours.rest()
+    assert ours.views() == dict.fromkeys("ABCDE", "ABCDE")
+    monkeypatch.setattr(Oracle, "_excludes", lambda *_: False)
+    assert not mutual(parted().views())
 
 
 def test_nothing_to_judge_is_not_ok() -> None:

@@ -4,7 +4,7 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
@@ -32,6 +32,7 @@ from groupcomm_conformance.scenarios.paths import Path as ScenarioPath
 from groupcomm_conformance.scenarios.steps import Scenario
 from groupcomm_conformance.steps.rows import Rows
 from groupcomm_conformance.steps.table import StepTable
+from groupcomm_conformance.tla.values import Value
 
 from .exits import ExitCode
 from .options import seconds, whole
@@ -54,6 +55,7 @@ __all__ = [
     "places_of",
     "report",
     "skips_of",
+    "tell",
 ]
 
 AdapterOption: TypeAlias = Annotated[
@@ -186,18 +188,25 @@ def judge_model(
             more = f" --random {extent.walks * LENGTH} --seed {extent.seed}"
             of_random = part("random", None, more)
             of_random.what = "walks"
-            ends = time.monotonic() + extent.seconds
-            for first in range(0, extent.walks, _CHUNK):
-                if time.monotonic() >= ends:
-                    of_random.what += f" ({extent.walks} were asked for in {extent.seconds:.0f} s)"
-                    break
-                numbers = scaled(port.protocol, constants, SCALES[first // _CHUNK % len(SCALES)])
-                port.configure(numbers)
-                config = port.protocol.config(numbers)
-                chunk = range(first, min(first + _CHUNK, extent.walks))
-                drawn = [random_walk(port.protocol, config, extent.seed + each) for each in chunk]
-                walked(port, of_random, drawn, skips, places_of(manifest), before=first)
+            _draw(port, of_random, constants, extent=extent, skips=skips, places=places_of(manifest))
     return found
+
+
+def _draw(
+    port: Port, part: Part, constants: Mapping[str, Value], *, extent: Extent, skips: Skips, places: Places
+) -> None:
+    """Judge a port by random walks, as many as time is for; its configuration is another one afterwards."""
+    ends = time.monotonic() + extent.seconds
+    for first in range(0, extent.walks, _CHUNK):
+        if time.monotonic() >= ends:
+            part.what += f" ({extent.walks} were asked for in {extent.seconds:.0f} s)"
+            break
+        numbers = scaled(port.protocol, constants, SCALES[first // _CHUNK % len(SCALES)])
+        port.configure(numbers)
+        config = port.protocol.config(numbers)
+        chunk = range(first, min(first + _CHUNK, extent.walks))
+        drawn = [random_walk(port.protocol, config, extent.seed + each) for each in chunk]
+        walked(port, part, drawn, skips, places, before=first)
 
 
 def judge_scenario(
@@ -223,7 +232,16 @@ def judge_scenario(
     return part
 
 
-def judge_vectors(port: Port, each: VectorSet, *, again: str, strict: bool, skips: Skips, places: Places) -> list[Part]:
+def tell(what: str, parts: list[Part], began: float) -> list[Part]:
+    """Say on stderr what came of a model whose parts these are, and give them; it `began` at this time."""
+    told, count = "ok" if all(part.ok for part in parts) else "FAILS", sum(part.count for part in parts)
+    typer.echo(f"{what}: {told}: {count:,} checks in {time.monotonic() - began:.1f} s", err=True)
+    return parts
+
+
+def judge_vectors(
+    port: Port, each: VectorSet, *, again: str, extent: Extent, skips: Skips, places: Places
+) -> list[Part]:
     """Judge a port by the vectors of a model or a scenario; `again` is the command for all of them."""
     port.configure(each.constants)
     name = port.protocol.name
@@ -235,7 +253,7 @@ def judge_vectors(port: Port, each: VectorSet, *, again: str, strict: bool, skip
         if port.can("step"):
             asked = Asked(port.judge, each.table)
             right = rows(port, of_rows, asked, skips, each.places)
-            if strict:
+            if extent.strict:
                 of_kept = Part(name, each.name, "kept", each.table, f"{command} --strict")
                 found.append(of_kept)
                 kept(port, of_kept, asked, skips, right)
@@ -248,7 +266,12 @@ def judge_vectors(port: Port, each: VectorSet, *, again: str, strict: bool, skip
     if each.walks:
         part = Part(name, each.name, "walks", None, command, "walks")
         found.append(part)
-        walked(port, part, each.walks, skips, places, strict=strict)
+        walked(port, part, each.walks, skips, places, strict=extent.strict)
+    if extent.walks and each.table is not None:
+        more = f" --random {extent.walks * LENGTH} --seed {extent.seed}"
+        part = Part(name, each.name, "random", None, f"{command}{more}", "walks")
+        found.append(part)
+        _draw(port, part, each.constants, extent=extent, skips=skips, places=places)
     return found
 
 

@@ -51,6 +51,7 @@ from .adapters import (
     places_of,
     report,
     skips_of,
+    tell,
 )
 from .exits import ExitCode, verdict
 from .options import AsJson, ModelNames, Protocols, Row, Seed, TierOption
@@ -301,10 +302,7 @@ def _ports(
                     raise typer.BadParameter(f"{each.name} has rows 1 to {len(table)}", param_hint="--row")
                 began = time.monotonic()
                 made = judge_model(port, manifest, each, table, extent=extent, skips=skips, row=row)
-                told = "ok" if all(part.ok for part in made) else "FAILS"
-                count, took = sum(part.count for part in made), time.monotonic() - began
-                typer.echo(f"{name} {each.name}: {told}: {count:,} checks in {took:.1f} s", err=True)
-                parts += made
+                parts += tell(f"{name} {each.name}", made, began)
     return parts
 
 

@@ -2,14 +2,15 @@
 
 import json
 import shlex
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from attrs import evolve
 
-from groupcomm_conformance.models.manifest import UnknownNameError, find_root, load
+from groupcomm_conformance.models.manifest import Manifest, UnknownNameError, find_root, load
 from groupcomm_conformance.models.model import Model
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.ports.adapter import PATIENCE
@@ -19,14 +20,20 @@ from groupcomm_conformance.ports.errors import VectorError
 from groupcomm_conformance.ports.packing import CHANGES, RELEASED, pack, release, write
 from groupcomm_conformance.ports.release import FORMAT, MANIFEST, RELEASE
 from groupcomm_conformance.ports.released import VectorSet, read_release
+from groupcomm_conformance.ports.unpacked import manifest_in
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol
+from groupcomm_conformance.random_events.drawn import LENGTH
 
 from . import console
 from .adapters import (
+    SECONDS,
     AdapterOption,
+    Extent,
     JUnit,
     Patience,
+    RandomEvents,
+    RandomSeconds,
     SkipFile,
     Strict,
     judge_vectors,
@@ -34,9 +41,13 @@ from .adapters import (
     places_of,
     report,
     skips_of,
+    tell,
 )
 from .exits import ExitCode, verdict
-from .options import ModelNames, OneOrAll, Out, TierOption
+from .options import ModelNames, OneOrAll, Out, Seed, TierOption
+
+if TYPE_CHECKING:
+    from groupcomm_conformance.ports.conforming import Part
 
 __all__ = ["command"]
 
@@ -59,6 +70,9 @@ def command(
     strict: Strict = False,
     skip: SkipFile = None,
     junit: JUnit = None,
+    random: RandomEvents = None,
+    seed: Seed = None,
+    seconds: RandomSeconds = SECONDS,
     patience: Patience = PATIENCE,
     itf: Annotated[
         bool, typer.Option("--itf", help="Write the walks of models as ITF traces, too; scenarios always are.")
@@ -79,20 +93,19 @@ def command(
 
     With --check, read them back and hold every file against its digest. Do all of it, or the part of each
     --model, on the implementation, or on the port behind an --adapter. Exits with 1 if something does not
-    pass.
+    pass. With --check an unpacked release is enough, and no checkout is needed.
     """
-    root = find_root()
-    if adapter is None and (strict or skip or junit or minimal):
+    if adapter is None and (strict or skip or junit or minimal or random or seed is not None or seconds != SECONDS):
         raise typer.BadParameter("this is for a port: name its --adapter")
     if all_of_them:
         if protocol is not None or check or model or itf or adapter is not None:
             raise typer.BadParameter("a release has all of all protocols: only --out goes with it", param_hint="--all")
-        raise typer.Exit(_release(root, out, since))
+        raise typer.Exit(_release(find_root(), out, since))
     if since is not None:
         raise typer.BadParameter("this is for a whole release: --all", param_hint="--since")
     if protocol is None:
         raise typer.BadParameter("name one, or --all", param_hint="PROTOCOL")
-    manifest = load(root, protocol)
+    manifest = _manifest(protocol, out, check=check)
     only = model or []
     if not check:
         for name in only:
@@ -102,20 +115,22 @@ def command(
             raise typer.BadParameter("a port is for --check", param_hint="--adapter")
         implementation = derive.load(manifest)
         skips, places = skips_of(skip), places_of(manifest)
+        extent = Extent(strict, walks=-(-(random or 0) // LENGTH), seed=1 if seed is None else seed, seconds=seconds)
         again = f"groupcomm vectors {protocol} --out {shlex.quote(str(out))} --check"
         sets = _sets(out, implementation, only, minimal=minimal)
         with opened(adapter, implementation, patience) as port:
             typer.echo(port.hello.text(), err=True)
-            parts = [
-                part
-                for each in sets
-                for part in judge_vectors(port, each, again=again, strict=strict, skips=skips, places=places)
-            ]
+            parts: list[Part] = []
+            for each, its in _each_config_once(sets, implementation, extent):
+                began = time.monotonic()
+                made = judge_vectors(port, each, again=again, extent=its, skips=skips, places=places)
+                parts += tell(f"{protocol} {each.name}", made, began)
         raise typer.Exit(report(parts, {protocol: places}, skips, junit=junit, as_json=False, whole=not only))
     if check:
         if itf:
             raise typer.BadParameter("this is for writing", param_hint="--itf")
         raise typer.Exit(_check(out, derive.load(manifest), only))
+    root = find_root()
     pairs = chosen(root, [protocol], tier=tier, only=only, suits=_suits, kind="model marked conform or walk")
     with console.Watch() as watch:
         models = [each for _, each in pairs]
@@ -125,6 +140,29 @@ def command(
         typer.echo(f"{protocol} {name}: {_counted(each['counts'])}")
     size = sum(file["bytes"] for file in told["files"].values())
     typer.echo(f"{out}: {told['format']}, {len(told['files']):,} files, {size / 1e6:.1f} MB")
+
+
+def _manifest(protocol: str, folder: Path, *, check: bool) -> Manifest:
+    """Give the manifest of a protocol, for a check without a checkout that of the folder."""
+    try:
+        root = find_root()
+    except FileNotFoundError:
+        if not check:
+            raise
+        return manifest_in(folder, protocol)
+    return load(root, protocol)
+
+
+def _each_config_once(
+    sets: Iterator[VectorSet], implementation: Protocol, extent: Extent
+) -> Iterator[tuple[VectorSet, Extent]]:
+    """Give random walks to the first model of each configuration: to all others these would be the same."""
+    seen: set[str] = set()
+    for each in sets:
+        config = repr(implementation.config(each.constants))
+        yield each, extent if each.table is not None and config not in seen else evolve(extent, walks=0)
+        if each.table is not None:
+            seen.add(config)
 
 
 def _suits(model: Model) -> bool:

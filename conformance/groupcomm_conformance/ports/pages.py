@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from groupcomm_conformance.models.manifest import Manifest
-from groupcomm_conformance.models.modules import Modules, scope
+from groupcomm_conformance.models.modules import Modules, read_modules, scope
 
 __all__ = ["SPEC", "flaws", "linked", "pages", "specification", "values"]
 
@@ -39,8 +39,9 @@ def pages(manifest: Manifest, modules: Modules, schema: Schema) -> dict[str, byt
 
 
 def specification(manifest: Manifest, modules: Modules) -> dict[str, bytes]:
-    """Give the module of a protocol's steps and all modules that it extends, by their paths."""
-    return {f"{SPEC}/{name}.tla": modules.texts[name].encode() for name in scope(modules, _module(manifest, modules))}
+    """Give the module of a protocol's steps and all modules that it extends or has an instance of, by their paths."""
+    needed = read_modules(manifest.folders, _module(manifest, modules)).texts
+    return {f"{SPEC}/{name}.tla": text.encode() for name, text in needed.items()}
 
 
 def _module(manifest: Manifest, modules: Modules) -> str:
@@ -64,8 +65,9 @@ def _values(manifest: Manifest, modules: Modules, schema: Schema) -> Iterator[st
     )
     yield "\n## Guards\n"
     yield "A port does what these values say. They are the same in all files here.\n"
-    own = scope(modules, _module(manifest, modules))
-    for name in own:
+    module = _module(manifest, modules)
+    own = scope(modules, module)
+    for name in read_modules(manifest.folders, module).texts:
         for found in _GUARDS.finditer(modules.texts[name]):
             yield f"{name}.tla:\n\n```tla\n{found[0].rstrip()}\n```\n"
     yield "## Configuration\n"

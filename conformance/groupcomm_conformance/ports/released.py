@@ -28,7 +28,7 @@ from .plain import PlainError, tight
 from .release import FORMAT, MANIFEST, MINIMAL, RELEASE, SCENARIOS
 from .walking import Begun, Step, Walk, started
 
-__all__ = ["Released", "VectorSet", "read_release"]
+__all__ = ["Released", "VectorSet", "read_json", "read_release"]
 
 _POOLS: Final = ("states", "events", "effects", "results")
 
@@ -76,7 +76,7 @@ class Released:
         """Give the places, numbers from 0, of the rows of a model that a slow adapter is asked for."""
         whole = self.counts(name).get("rows", 0)
         try:
-            rows = _json(self.folder / MINIMAL)["rows"].get(name, [])
+            rows = read_json(self.folder / MINIMAL)["rows"].get(name, [])
             known = all(type(row) is int and 1 <= row <= whole for row in rows)
         except (KeyError, TypeError, AttributeError):
             known = False
@@ -109,7 +109,7 @@ class Released:
     def _file(self, path: str) -> "_File":
         if path not in self._files:
             place = str(self.folder / path)
-            self._files[path] = _File(place, _json(self.folder / path), self.protocol, Judge(self.protocol))
+            self._files[path] = _File(place, read_json(self.folder / path), self.protocol, Judge(self.protocol))
         return self._files[path]
 
     def _scenario(self, name: str) -> Mapping[str, Any]:
@@ -122,7 +122,7 @@ def read_release(folder: Path, protocol: Protocol) -> Released:
     if not place.is_file():
         remedy = "name the folder of a protocol in an unpacked release"
         raise VectorError(str(place), 1, f"a manifest of vectors, but there is no such file: {remedy}")
-    told = _json(place)
+    told = read_json(place)
     try:
         if told["format"] != FORMAT or told["protocol"] != protocol.name:
             text = f'the format "{FORMAT}" of {protocol.name}, not {told["format"]} of {told["protocol"]}'
@@ -153,7 +153,7 @@ def _whole(folder: Path, told: Mapping[str, Any]) -> None:
     """Hold the files against the manifest, and that against the release."""
     above = folder.parent / RELEASE
     if above.is_file():
-        listed = _json(above)["protocols"].get(told["protocol"])
+        listed = read_json(above)["protocols"].get(told["protocol"])
         data = (folder / MANIFEST).read_bytes()
         if listed is None or listed["sha256"] != hashlib.sha256(data).hexdigest():
             raise _broken(folder / MANIFEST, f"the manifest that {RELEASE} has")
@@ -206,7 +206,8 @@ def _of(entries: Sequence[Mapping[str, Any]], by: str, name: str) -> Mapping[str
     return next(each for each in entries if each[by] == name)
 
 
-def _json(file: Path) -> Any:  # noqa: ANN401 - any JSON
+def read_json(file: Path) -> Any:  # noqa: ANN401 - any JSON
+    """Read a file of vectors. VectorError where it is no JSON."""
     try:
         text = read_text(file, what="a file of vectors")
         return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)

@@ -16,9 +16,9 @@ from attrs import frozen
 
 from groupcomm_conformance.files.strict_yaml import load
 from groupcomm_simulator.judges.claims import Violation
-from groupcomm_simulator.setup import WHOLE
+from groupcomm_simulator.setup import DATAGRAMS, WHOLE
 
-from .group import Group
+from .group import Group, mutual
 from .jvm import VERSIONS, Jvm, Version
 from .sides import Ours, Real
 
@@ -110,6 +110,7 @@ def _operations(random: Random, names: str, count: int) -> tuple[list[tuple[str,
 _KEPT: Final = 2
 _FIRST: Final = 0.5  # how often it is the coordinator that goes
 _LOST: Final = 0.25  # of the copies, where the network loses some
+_CUT: Final = 0.5  # of the links
 _MEMBERS: Final = "ABCDEF"
 
 
@@ -377,6 +378,28 @@ def _merge(jvm: Jvm, random: Random) -> list[Difference]:
     return [*found, Difference("order" if same else "members", text)]
 
 
+def _links(jvm: Jvm, random: Random) -> list[Difference]:
+    names = "ABCDE"
+    links = [link for link in combinations(names, 2) if random.random() < _CUT]
+    ours = Ours(DATAGRAMS, random)
+    found = _founded(ours, names)
+    ours.do("multicast", random.choice(names))
+    found += _ours(lambda: ours.cut(links))
+    if not mutual(views := ours.views()):
+        found.append(Difference(OURS, f"without {links}: {views}"))
+    found += _ours(ours.rest)
+    group = Group(jvm, len(names), acks=300, merge=2000)
+    group.found(names)
+    group.part(links)
+    real = {name: str(group.view(name)) for name in names}
+    if not mutual({name: view.partition(":")[2] for name, view in real.items()}):
+        found.append(Difference("apart", f"without {links}: JGroups {real}, ours {views}"))
+    group.heal()
+    if len(healed := {str(group.view(name)) for name in names}) != 1:
+        found.append(Difference("never", f"without {links}, then with all: {real}, then {healed}"))
+    return found
+
+
 # Total order, stability
 
 
@@ -450,6 +473,7 @@ RUNS: Final = {
         Run("gms_concurrent", "joins, leaves and crashes while others are under way: one view in the end", _concurrent),
         Run("flush", "multicasts, and a join, a leave or a crash: virtual synchrony", _flush, flush=True),
         Run("merge", "groups that find each other: members and order of the merged view", _merge),
+        Run("links", "five of which some do not reach others: in a view are those that are in no other", _links),
         Run("sequencer", "multicasts and a crash of the coordinator: one order, and the same messages", _sequencer),
         Run("stable", "multicasts, losses and gossip: whatever is purged has been delivered by all", _stable),
     )

@@ -1,7 +1,7 @@
 """A group of real JGroups members, and the network between them, which is here: nothing arrives by itself."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from random import Random
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from attrs import frozen
 
 from .jvm import Jvm
 
-__all__ = ["LONG", "Flight", "Group", "Hold", "Installed"]
+__all__ = ["LONG", "Flight", "Group", "Hold", "Installed", "mutual"]
 
 LONG: Final = 600_000
 """Milliseconds that no schedule waits unless it is about a timeout."""
@@ -64,6 +64,11 @@ Hold = Callable[[Flight], bool]
 """A condition: True for a copy that stays on its way."""
 
 
+def mutual(views: Mapping[str, str]) -> bool:
+    """Say whether all members of each member's view are in a view of the same members."""
+    return all(views[other] == view for view in views.values() for other in view)
+
+
 def _nothing(_flight: Flight) -> bool:
     return False
 
@@ -75,6 +80,7 @@ class Group:
     and the reliable multicast are always there. Times are in milliseconds; `flush_start` is how
     long a flush waits for all, `gossip` the average time between two digests of STABLE (0: none is sent).
     `credit` is what MFC has a sender multicast without credit, in bytes.
+    `multicast` stands in for the version's own reliable multicast.
     """
 
     def __init__(
@@ -90,17 +96,19 @@ class Group:
         flush_start: int = LONG,
         gossip: int = 0,
         credit: int = 0,
+        multicast: str = "",
     ) -> None:
         version = jvm.version
+        multicast = multicast or version.multicast
         stable = [layer for layer in layers if layer == "STABLE"]
-        stack = [*(layer for layer in layers if layer != "STABLE"), "GMS", *stable, version.multicast]
+        stack = [*(layer for layer in layers if layer != "STABLE"), "GMS", *stable, multicast]
         options: dict[str, object] = {
             "GMS.print_local_addr": False,
             "GMS.join_timeout": join,
             "GMS.leave_timeout": leave,
             "GMS.merge_timeout": merge,
             "GMS.view_ack_collection_timeout": acks,
-            f"{version.multicast}.use_mcast_xmit": False,
+            f"{multicast}.use_mcast_xmit": False,
             "STABLE.desired_avg_gossip": gossip,
             "STABLE.max_bytes": 1_000_000,
             "FLUSH.timeout": LONG,
@@ -259,6 +267,23 @@ class Group:
                 return count
             self.receive(random.choice(ready) if random else ready[0])
         return most
+
+    def part(self, links: Iterable[tuple[str, str]]) -> None:
+        """Have the two of each link hear nothing of each other, and report that; then let time pass."""
+        for one, other in links:
+            self.cut |= {(one, other), (other, one)}
+        for one, other in sorted(self.cut):
+            self.suspect(one, other)
+        self.settle(10, 300)
+
+    def heal(self) -> None:
+        """End all cuts. What they held is lost; merging notifies each coordinator of all views; then let time pass."""
+        self.lose()
+        self.cut = set()
+        views = {name: str(self.view(name)) for name in self.names}
+        for leader in [name for name in self.names if views[name].partition(":")[2].startswith(name)]:
+            self.merge(leader, **views)
+        self.settle(20, 500)
 
     def settle(self, rounds: int = 4, each: int = 100, hold: Hold = _nothing) -> None:
         """Have all arrive and time pass by turns."""

@@ -26,11 +26,12 @@ class JvmError(Exception):
 
 @frozen
 class Version:
-    """A version of JGroups: its number, its generation of interfaces, and whether it still has FLUSH."""
+    """A version of JGroups: its number, its generation of interfaces, and whether it has FLUSH and NAKACK4."""
 
     number: str
     line: int
     flush: bool = True
+    acks: bool = False
 
     @property
     def multicast(self) -> str:
@@ -42,7 +43,12 @@ _NAKACK2_SINCE: Final = 3
 
 VERSIONS: Final = {
     version.number: version
-    for version in (Version("2.12.2", 2), Version("3.6.20", 3), Version("5.3.10", 5), Version("5.5.7", 5, flush=False))
+    for version in (
+        Version("2.12.2", 2),
+        Version("3.6.20", 3),
+        Version("5.3.10", 5),
+        Version("5.5.7", 5, flush=False, acks=True),
+    )
 }
 """The versions of the table, the oldest first."""
 

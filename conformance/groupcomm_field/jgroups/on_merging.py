@@ -1,8 +1,9 @@
 """The errata of merging on real JGroups."""
 
 from collections.abc import Callable
+from itertools import combinations
 
-from .group import LONG, Flight, Group
+from .group import LONG, Flight, Group, mutual
 from .jvm import Jvm
 from .schedule import Seen, schedule, seen
 
@@ -262,3 +263,15 @@ def _answered_with_a_merged_view(jvm: Jvm) -> Seen:
     had = group.had("B", "A") + group.had("B", "C")
     text = f"A has {merged}, B {group.view('B')} and delivered {had}"
     return seen(present="m1" not in had or "n1" not in had, text=text)
+
+
+@schedule("non-transitive")
+def _only_c_reaches_all(jvm: Jvm) -> Seen:
+    """Only C reaches all of A to E, as in ELECTION2's picture (jgroups-raft): is each in one view with its members?"""
+    group = Group(jvm, 5, acks=300, merge=2000)
+    group.found("ABCDE")
+    group.part(link for link in combinations("ABCDE", 2) if "C" not in link)
+    apart = {name: str(group.view(name)) for name in group.names}
+    group.heal()
+    members = {name: view.partition(":")[2] for name, view in apart.items()}
+    return seen(present=not mutual(members), text=f"{apart}; healed {group.shown('ABCDE')}")

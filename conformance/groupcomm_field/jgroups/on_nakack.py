@@ -147,3 +147,35 @@ def _set_again(jvm: Jvm) -> Seen:
         present="m1" not in group.had("B", "A"),
         text=f"after {number - 1} messages B had asked {_asked(group, 'B')}: {group.had('B', 'A')[:3]}",
     )
+
+
+def _joined_in_time(jvm: Jvm, *layers: str, multicast: str = "") -> tuple[list[str], str]:
+    """A lets C in while B's m1 is on its way to A: give what C delivers of B's m1 and m2, and what was seen."""
+    group = Group(jvm, 3, *layers, gossip=_GOSSIP, multicast=multicast)
+    group.found("AB")
+    group.send("B", "m0")
+    group.settle(4, _GOSSIP)
+
+    def late(flight: Flight) -> bool:
+        return (flight.to == "B" and "VIEW" in flight.headers) or (flight.by, flight.to) == ("B", "C")
+
+    group.send("B", "m1")
+    group.connect("C", "A")
+    group.arrive(lambda flight: late(flight) or flight.by == "B")
+    views = group.shown("ABC")
+    group.settle(4, _GOSSIP, hold=late)
+    group.lose("MSG", by="B", to="C")
+    group.settle(6, _GOSSIP)
+    group.send("B", "m2")
+    group.settle(10, _GOSSIP)
+    had = group.had("C", "B")
+    text = f"{views}; then A delivered {group.had('A', 'B')} and C {had}, which asked {len(_asked(group, 'C'))} times"
+    return had, f"{'/'.join((*layers, multicast)).strip('/')}: {text}"
+
+
+@schedule("NAKACK4", acks=True)
+def _acknowledged_before_the_view(jvm: Jvm) -> Seen:
+    """A's digest for C is older than B's m1, which A and B acknowledge before B has the view with C: does C get it?"""
+    had, text = _joined_in_time(jvm, multicast="NAKACK4")
+    beside, other = _joined_in_time(jvm, "STABLE")
+    return seen(present=had == [] and beside == ["m1", "m2"], text=f"{text}. {other}")

@@ -26,12 +26,13 @@ class Seen:
 
 @frozen
 class Schedule:
-    """A schedule: its name (an erratum's, and a word where there are several), text, and use of FLUSH."""
+    """A schedule: its name (an erratum's, and a word where there are several), text, and use of FLUSH and NAKACK4."""
 
     name: str
     says: str
     run: Callable[[Jvm], Seen]
     flush: bool
+    acks: bool
 
     @property
     def erratum(self) -> str:
@@ -40,17 +41,19 @@ class Schedule:
 
     def suits(self, version: Version) -> bool:
         """Say whether a version has the layers that it is about."""
-        return version.flush or not self.flush
+        return (version.flush or not self.flush) and (version.acks or not self.acks)
 
 
 SCHEDULES: Final[dict[str, Schedule]] = {}
 
 
-def schedule(name: str, *, flush: bool = False) -> Callable[[Callable[[Jvm], Seen]], Callable[[Jvm], Seen]]:
+def schedule(
+    name: str, *, flush: bool = False, acks: bool = False
+) -> Callable[[Callable[[Jvm], Seen]], Callable[[Jvm], Seen]]:
     """Add a function to the schedules; its docstring says what it does."""
 
     def added(run: Callable[[Jvm], Seen]) -> Callable[[Jvm], Seen]:
-        SCHEDULES[name] = Schedule(name, " ".join((run.__doc__ or "").split()), run, flush)
+        SCHEDULES[name] = Schedule(name, " ".join((run.__doc__ or "").split()), run, flush, acks)
         return run
 
     return added

@@ -5,7 +5,7 @@ from random import Random
 from typing import Final
 
 from groupcomm_simulator.ground import Ground
-from groupcomm_simulator.rest import quiesce
+from groupcomm_simulator.rest import quiesce, serve
 from groupcomm_simulator.setup import Setup
 
 from .group import Group
@@ -47,6 +47,13 @@ class Ours:
     def rest(self) -> None:
         """Have all come to rest, and judge. Raises Violation."""
         quiesce(self._ground, self._ground.perform)
+
+    def cut(self, links: Iterable[tuple[str, str]]) -> None:
+        """Have the two of each link hear nothing of each other, and all come to rest as far as it can then."""
+        for one, other in links:
+            self.do("cut", one, other)
+            self.do("cut", other, one)
+        serve(self._ground, self._ground.perform)
 
     def found_apart(self, side: str) -> None:
         """Have members form a group of their own, which others do not find yet."""

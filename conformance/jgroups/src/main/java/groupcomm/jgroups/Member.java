@@ -65,7 +65,7 @@ final class Member {
     }
 
     private static String className(String layer) {
-        return "org.jgroups.protocols." + (List.of("SEQUENCER", "MFC").contains(layer)? "" : "pbcast.") + layer;
+        return "org.jgroups.protocols." + (List.of("SEQUENCER", "MFC", "NAKACK4").contains(layer)? "" : "pbcast.") + layer;
     }
 
     Protocol top() {return protocols.get(0);}
