@@ -29,6 +29,7 @@ __all__ = [
     "DECIDE",
     "FAULTS",
     "FLUSH",
+    "IN_THE_END",
     "MULTICAST",
     "WEAKER",
     "WHOLE",
@@ -72,6 +73,9 @@ A merge brings groups together that were founded apart; a suspicion is of a memb
 A close loses messages on their way to a process that is not in the sender's view. A late message was sent to
 a former incarnation.
 """
+
+IN_THE_END: Final = frozenset({"EventuallyDelivered", "EventuallyHasState", "EventuallyTold"})
+"""The claims of the end that a primary owes alone: with `majority`, the members that are left may be none."""
 
 WEAKER: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "multicast": ("ReliableMulticast", ("unordered", "lossy")),
@@ -133,9 +137,10 @@ class Setup:
     def borne(self) -> frozenset[str]:
         """The faults that the stack bears: all, but merges where GMS decides the views without merging.
 
-        STATE_TRANSFER and SAFE number the messages of an address, which is used once.
+        STATE_TRANSFER and SAFE number the messages of an address, which is used once. With `majority` there
+        is one founder.
         """
-        merges = {"merge"} if "gms" in self.names else set[str]()
+        merges = {"merge"} if "gms" in self.names or self.majority else set[str]()
         restarts = {"restart", "late"} if {"state_transfer", "safe"} & {*self.names} else set[str]()
         return frozenset(FAULTS) - merges - restarts
 

@@ -38,6 +38,7 @@ def identity(setup: Setup) -> dict[str, object]:
         "rate": setup.faults.rate,
         "weaker": dict(setup.weaker),
         "ignored": sorted(setup.ignored),
+        "majority": setup.majority,
         "events a group": PART,
         "code": code_of(__name__),
     }

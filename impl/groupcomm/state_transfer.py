@@ -466,6 +466,7 @@ class State:
     name: Name
     formed: int
     formed_before: int
+    stood: int
     settled: bool
     telling: bool
     declares: bool
@@ -506,6 +507,7 @@ def start(member: Address) -> State:
         name=(),
         formed=0,
         formed_before=0,
+        stood=0,
         settled=True,
         telling=False,
         declares=False,
@@ -768,11 +770,20 @@ def _name_after(state: State) -> Name:
     return (state.view.id,) if state.settled else (*state.name, state.view.id)
 
 
+def _stood_after(state: State) -> int:
+    """Give the last formed view whose state a member has that leaves its view.
+
+    A formed view that ends undecided is none, or a coordinator would tell it for a stale state. SEQUENCER may
+    form the next view before it passes it up.
+    """
+    counter = state.view.id.counter
+    return counter if state.settled and counter in (state.formed, state.formed_before) else state.stood
+
+
 def _tell(state: State) -> Multicast[App | Ask | Tell]:
-    """Tell the standing of this member. SEQUENCER may have formed the view before it passed it up."""
-    formed = state.formed_before if state.formed >= state.view.id.counter else state.formed
-    has = Standing(formed, state.name, state.declared)
-    standing = has if state.has else Standing(formed, (), state.declares)
+    """Tell the standing of this member."""
+    has = Standing(state.stood, state.name, state.declared)
+    standing = has if state.has else Standing(state.stood, (), state.declares)
     return Multicast(Tell(state.view.id, standing))
 
 
@@ -871,6 +882,7 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         seen=state.seen.latest(now),
         has=state.has or (alone and state.view == NO_VIEW),
         name=_name_after(state),
+        stood=_stood_after(state),
         settled=not unsettled,
         telling=unsettled,
         owes=False,

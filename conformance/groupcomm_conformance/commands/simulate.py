@@ -13,7 +13,7 @@ from attrs import evolve
 from groupcomm.stack import StackError
 from groupcomm_conformance.charts.schedule import drawn
 from groupcomm_simulator.running import PART, Found, Outcome, claims_of, shrink, simulate
-from groupcomm_simulator.setup import FAULTS, WEAKER, WHOLE, Faults, Setup, giver, stack_of
+from groupcomm_simulator.setup import FAULTS, IN_THE_END, WEAKER, WHOLE, Faults, Setup, giver, stack_of
 
 from . import campaigns
 from .exits import ExitCode
@@ -66,6 +66,9 @@ def command(
             + ". Once for each layer.",
         ),
     ] = None,
+    majority: Annotated[
+        bool, typer.Option("--majority", help="Messages are ordered where a majority of the last primary is.")
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(parser=whole(1, 256), metavar="N", help="Processes that run groups. Default: 1.")
     ] = None,
@@ -81,7 +84,7 @@ def command(
     Spark runs the seeds, all of them whatever is found, a table keeps the results, and the same command
     continues an interrupted campaign.
     """
-    setup = setup_of(stack, members, faults, weaken or [])
+    setup = setup_of(stack, members, faults, weaken or [], majority=majority)
     events = _EVENTS if events is None else events
     seed = _SEED if seed is None else seed
     if workers is not None and (master is not None or table is not None):
@@ -156,9 +159,13 @@ def _verdict(outcome: Outcome) -> ExitCode:
     return ExitCode.NOTHING if outcome.unjudged else ExitCode.OK
 
 
-def setup_of(stack: str, members: int | None, faults: str, weaken: list[str]) -> Setup:
+def setup_of(stack: str, members: int | None, faults: str, weaken: list[str], *, majority: bool = False) -> Setup:
     """Read what the command line says is to be run. Raises BadParameter."""
     setup = Setup(tuple(stack.split("/")), members=members)
+    if majority and "sequencer" not in setup.names:
+        raise typer.BadParameter(f"--majority is an option of sequencer, which is not in {stack}")
+    if majority:
+        setup = evolve(setup, majority=True, one_path=True, ignored=IN_THE_END)
     try:
         layers = stack_of(setup, Random(0), []).layers  # noqa: S311 - whether it stands is no matter of dice
     except StackError as error:
@@ -182,7 +189,7 @@ def setup_of(stack: str, members: int | None, faults: str, weaken: list[str]) ->
             by = giver(setup.names, guarantee)
             raise typer.BadParameter(f"{by} gives {guarantee}, and is no layer below: leave it out")
         weaker[layer] = one_of(hows, how)
-    return Setup(setup.names, members=members, faults=Faults(kinds), weaker=tuple(weaker.items()))
+    return evolve(setup, faults=Faults(kinds), weaker=tuple(weaker.items()))
 
 
 def _again(setup: Setup, found: Found) -> str:
@@ -191,6 +198,7 @@ def _again(setup: Setup, found: Found) -> str:
     parts += [f"--members {setup.members}"] if setup.members is not None else []
     parts.append(f"--faults {','.join(sorted(setup.faults.kinds)) or 'none'}")
     parts += [f"--weaken {layer}={how}" for layer, how in setup.weaker]
+    parts += ["--majority"] if setup.majority else []
     return " ".join(parts)
 
 
@@ -233,6 +241,7 @@ def _record(outcome: Outcome, found: Found | None) -> dict[str, object]:
         "members": setup.members,
         "faults": sorted(setup.faults.kinds),
         "weaker": dict(setup.weaker),
+        "majority": setup.majority,
         "claims": list(claims_of(setup)),
         "judged": {claim: outcome.judged[claim] for claim in claims_of(setup)},
         "not_exercised": list(outcome.not_exercised),
