@@ -21,7 +21,8 @@ it is reported (`OwnIsInState`).
 The members of a merged view have different states. Each multicasts the name of its state (TELL): equal names,
 equal states. At the last TELL, at one place for every member, they keep one state. The other members lack the
 state from there on, and ask. Kept is the state of the latest formed view (the option `majority` of
-SEQUENCER), and of several such states the one that most members have.
+SEQUENCER), and of several such states the one that most members have. A formed view that ends before it is
+decided has none.
 
 Only the founder of a group begins with a state. If no member of a view has one, the application of each is
 told (`NoState`), and may declare its own (`DeclareRequested`). A declared state loses against any other.
@@ -142,7 +143,7 @@ class Seen(PerMember[int]):
 
 @frozen
 class Standing:
-    """The state that a member has. `formed`: the counter of its last formed view, 0 where there was none.
+    """The state that a member has. `formed`: the counter of the last formed view whose state it had, or 0.
 
     `name`: members with equal names have equal states; empty: it lacks one. `declared`: the state begins with
     a declaration; without a name, its application declares one.
