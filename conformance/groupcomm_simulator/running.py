@@ -121,8 +121,9 @@ class Outcome:
 
 
 def claims_of(setup: Setup) -> tuple[str, ...]:
-    """List what is claimed of a stack, but for what is claimed of any."""
-    return tuple(dict.fromkeys(claim for name in setup.guarantees for claim in CLAIMS[name]))
+    """List what is claimed of a stack, but for what is claimed of any, or ignored."""
+    claims = (claim for name in setup.guarantees for claim in CLAIMS[name])
+    return tuple(dict.fromkeys(claim for claim in claims if claim not in setup.ignored))
 
 
 def ground_of(setup: Setup, seed: int) -> tuple[Ground, Random, int]:
