@@ -123,9 +123,9 @@ class Outcome:
 
 
 def claims_of(setup: Setup) -> tuple[str, ...]:
-    """List what is claimed of a stack, but for what is claimed of any."""
-    lasting = ["GoesOnForEver"] if setup.faults.lasting else []
-    return tuple(dict.fromkeys([*(claim for name in setup.guarantees for claim in CLAIMS[name]), *lasting]))
+    """List what is claimed of a stack, but for what is claimed of any, or ignored."""
+    claims = [claim for name in setup.guarantees for claim in CLAIMS[name] if claim not in setup.ignored]
+    return tuple(dict.fromkeys([*claims, *(["GoesOnForEver"] if setup.faults.lasting else [])]))
 
 
 def ground_of(setup: Setup, seed: int) -> tuple[Ground, Random, int]:

@@ -29,6 +29,7 @@ __all__ = [
     "DECIDE",
     "FAULTS",
     "FLUSH",
+    "IN_THE_END",
     "LASTING",
     "MULTICAST",
     "WEAKER",
@@ -80,6 +81,9 @@ LASTING: Final[Mapping[str, str]] = {
     "slow": "two members hear one another in each third round alone, and suspect one another in the others",
 }
 """Faults that may last, of the link between two members, over a network."""
+
+IN_THE_END: Final = frozenset({"EventuallyDelivered", "EventuallyHasState", "EventuallyTold"})
+"""The claims of the end that a primary owes alone: with `majority`, the members that are left may be none."""
 
 WEAKER: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "multicast": ("ReliableMulticast", ("unordered", "lossy")),
@@ -145,9 +149,10 @@ class Setup:
     def borne(self) -> frozenset[str]:
         """The faults that the stack bears: all, but merges where GMS decides the views without merging.
 
-        STATE_TRANSFER and SAFE number the messages of an address, which is used once.
+        STATE_TRANSFER and SAFE number the messages of an address, which is used once. With `majority` there
+        is one founder.
         """
-        merges = {"merge"} if "gms" in self.names else set[str]()
+        merges = {"merge"} if "gms" in self.names or self.majority else set[str]()
         restarts = {"restart", "late"} if {"state_transfer", "safe"} & {*self.names} else set[str]()
         return frozenset(FAULTS) - merges - restarts
 

@@ -39,6 +39,7 @@ def identity(setup: Setup) -> dict[str, object]:
         "forever": setup.faults.lasting,
         "weaker": dict(setup.weaker),
         "ignored": sorted(setup.ignored),
+        "majority": setup.majority,
         "events a group": PART,
         "code": code_of(__name__),
     }

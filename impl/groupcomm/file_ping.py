@@ -7,7 +7,8 @@ who coordinates. After a time it joins the coordinator that was named. It founds
 
 Two members that start at once find each other, and neither has a coordinator to name. The one with the higher
 address waits: it looks again until a coordinator is named. A member that has decided whom to join names that
-member, though it is in no view yet.
+member, though it is in no view yet. So members that wait for a dead coordinator name it to each other: a
+starter joins a coordinator that has answered this look itself, and looks again if none of those named has.
 
 A coordinator looks again now and then. `State.coordinators` are the coordinators that the last look found,
 without the members of the own view. They are for merging (`Merge!DiscoverTimeout`). So groups that were
@@ -315,9 +316,10 @@ def _discovery_timeout(config: Config, state: State) -> Transition:
 
 def _decide(config: Config, state: State) -> Transition:
     """Choose the member to join: itself if none is named and no senior starts. `FilePing!Decide`."""
-    if not state.named and state.seniors:
+    heard = state.named & state.answered  # the others may be dead, and named by members that wait for them (FLAW-219)
+    if not heard and (state.named or state.seniors):
         return _begin_look(state)
-    target = min(state.named, default=state.member)
+    target = min(heard, default=state.member)
     after = evolve(_rest(state), phase="joining", target=target)
     if target == state.member:
         return after, (PassUp(Found(target)),)

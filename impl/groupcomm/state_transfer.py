@@ -21,7 +21,8 @@ it is reported (`OwnIsInState`).
 The members of a merged view have different states. Each multicasts the name of its state (TELL): equal names,
 equal states. At the last TELL, at one place for every member, they keep one state. The other members lack the
 state from there on, and ask. Kept is the state of the latest formed view (the option `majority` of
-SEQUENCER), and of several such states the one that most members have.
+SEQUENCER), and of several such states the one that most members have. A formed view that ends before it is
+decided has none.
 
 Only the founder of a group begins with a state. If no member of a view has one, the application of each is
 told (`NoState`), and may declare its own (`DeclareRequested`). A declared state loses against any other.
@@ -142,7 +143,7 @@ class Seen(PerMember[int]):
 
 @frozen
 class Standing:
-    """The state that a member has. `formed`: the counter of its last formed view, 0 where there was none.
+    """The state that a member has. `formed`: the counter of the last formed view whose state it had, or 0.
 
     `name`: members with equal names have equal states; empty: it lacks one. `declared`: the state begins with
     a declaration; without a name, its application declares one.
@@ -466,6 +467,7 @@ class State:
     name: Name
     formed: int
     formed_before: int
+    stood: int
     settled: bool
     telling: bool
     declares: bool
@@ -506,6 +508,7 @@ def start(member: Address) -> State:
         name=(),
         formed=0,
         formed_before=0,
+        stood=0,
         settled=True,
         telling=False,
         declares=False,
@@ -768,11 +771,20 @@ def _name_after(state: State) -> Name:
     return (state.view.id,) if state.settled else (*state.name, state.view.id)
 
 
+def _stood_after(state: State) -> int:
+    """Give the last formed view whose state a member has that leaves its view.
+
+    A formed view that ends undecided is none, or a coordinator would tell it for a stale state. SEQUENCER may
+    form the next view before it passes it up.
+    """
+    counter = state.view.id.counter
+    return counter if state.settled and counter in (state.formed, state.formed_before) else state.stood
+
+
 def _tell(state: State) -> Multicast[App | Ask | Tell]:
-    """Tell the standing of this member. SEQUENCER may have formed the view before it passed it up."""
-    formed = state.formed_before if state.formed >= state.view.id.counter else state.formed
-    has = Standing(formed, state.name, state.declared)
-    standing = has if state.has else Standing(formed, (), state.declares)
+    """Tell the standing of this member."""
+    has = Standing(state.stood, state.name, state.declared)
+    standing = has if state.has else Standing(state.stood, (), state.declares)
     return Multicast(Tell(state.view.id, standing))
 
 
@@ -871,6 +883,7 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         seen=state.seen.latest(now),
         has=state.has or (alone and state.view == NO_VIEW),
         name=_name_after(state),
+        stood=_stood_after(state),
         settled=not unsettled,
         telling=unsettled,
         owes=False,

@@ -756,17 +756,8 @@ class Member:
         if isinstance(message.message, nakack.Data | nakack.Highest) and self._is_full:
             self.counts["not taken"] += 1  # it is sent again
             return
-        if isinstance(message.message, file_ping.GetMbrsReq) and self._joins_whom_it_does_not_hear:
-            # As if it were lost. Members that start would name a dead coordinator to each other for ever.
-            self.counts["not taken"] += 1
-            return
         self._count(message, "received")
         self._take(f"{sender} {number}", Arrived(sender, message), data)
-
-    @property
-    def _joins_whom_it_does_not_hear(self) -> bool:
-        mine = self._stack.of(file_ping, self._state)
-        return mine.phase == "joining" and mine.target != self.me and mine.target not in self._alive()
 
     @property
     def _is_full(self) -> bool:

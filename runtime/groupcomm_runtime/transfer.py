@@ -10,7 +10,7 @@ until the last is there: an application never sees a part of a state that is bro
 import asyncio
 import logging
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import IO, Any, Final, Protocol, TypeAlias
 
 import msgspec
@@ -89,10 +89,11 @@ class StateProvider(Protocol):
     before, and no message changes the state meanwhile.
     """
 
-    def get(self) -> bytes | Iterator[bytes]:
+    def get(self) -> bytes | Iterator[bytes] | AsyncIterator[bytes]:
         """The state, whole or piece by piece, with as many bytes as `Settings.largest_state` at most.
 
-        An iterator is read while the application takes further events: it gives the state as it was here.
+        An iterator is read while the application takes further events, an asynchronous one by the loop: it gives
+        the state as it was here.
         Where this raises, or gives more, the member that asked asks another. The log of the operator has the
         error.
         """
@@ -104,7 +105,7 @@ class StateProvider(Protocol):
 class StreamProvider(Protocol):
     """Holder of a state that takes it over piece by piece. `get` is as that of `StateProvider`."""
 
-    def get(self) -> bytes | Iterator[bytes]:
+    def get(self) -> bytes | Iterator[bytes] | AsyncIterator[bytes]:
         """The state."""
 
     def set_parts(self, parts: Iterator[bytes]) -> None:
@@ -161,6 +162,16 @@ def _cut(chunks: Iterator[Any], largest: int) -> Iterator[tuple[bytes, bool]]:
     yield before, True
 
 
+def _drawn(chunks: AsyncIterator[Any], loop: asyncio.AbstractEventLoop) -> Iterator[Any]:
+    """The pieces of an iterator of the loop, for a thread. The end of the loop ends the wait for one."""
+
+    async def following() -> object:
+        return await anext(chunks, None)
+
+    while (chunk := asyncio.run_coroutine_threadsafe(following(), loop).result()) is not None:
+        yield chunk
+
+
 @define(eq=False)
 class _Gift:
     """A state that is marked for a member, or is to be. `read`: the part that the layer waits for."""
@@ -207,7 +218,10 @@ class Transfer:
             return
         gift.begun = True
         try:
-            gift.parts = pieces(await asyncio.to_thread(self._provider.get), self._largest)
+            state: object = await asyncio.to_thread(self._provider.get)
+            if isinstance(state, AsyncIterator):
+                state = _drawn(state, asyncio.get_running_loop())
+            gift.parts = pieces(state, self._largest)
         except Exception as error:  # noqa: BLE001 - whatever it is, no member ends because another one came
             self._fails(mark.to, gift, repr(error))
         else:

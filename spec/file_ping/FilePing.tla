@@ -8,10 +8,14 @@
 (* coordinator that was named, or founds a group if none was.              *)
 (*                                                                         *)
 (* Two members that start at once find each other's record, and neither    *)
-(* has a coordinator to name. The one with the higher address waits: The   *)
-(* member with the higher address waits: it looks again until the other    *)
-(* has a coordinator. A member that has decided whom to join names that    *)
-(* member though it is in no view yet.                                     *)
+(* has a coordinator to name. The member with the higher address waits: it *)
+(* looks again until the other has a coordinator. A member that has        *)
+(* decided whom to join names that member though it is in no view yet.     *)
+(*                                                                         *)
+(* So a coordinator may be dead and be named on: two members that wait for *)
+(* it name it to each other in turn. A starter joins a coordinator that    *)
+(* has answered this look itself. If none of those named has, it looks     *)
+(* again, and names none meanwhile.                                        *)
 (*                                                                         *)
 (* A coordinator looks again now and then. The named coordinators are the  *)
 (* discovery result of merging (DiscoverTimeout of Merge), so groups that  *)
@@ -37,6 +41,8 @@ DeferToSenior == TRUE  \* a member that starts answers, and of two the member wi
 LearnOfAsker == TRUE   \* a member that starts waits for a senior by which it was asked, too
 NameTarget == TRUE     \* a member that has decided whom to join names it, before it is in a view
 FoundWhen == "named"   \* a group is founded when no coordinator is "named", or when no record was "found"
+JoinWhom == "answered" \* a starter joins a named coordinator that has "answered" itself, such one if it is "preferred", or
+                       \* any that was "named"
 SkipBroken == TRUE     \* a record that is not whole is passed over; if not, none of the reading counts
 RemoveWhom == "silent" \* a coordinator removes the records of members that were "silent", "excluded" by a view, all
                        \* that are "outside" its view, or none
@@ -46,6 +52,7 @@ RetryJoin == TRUE      \* a member that is not let in for a time looks again
 ASSUME
     /\ WriteWhen \in {"first", "join"}
     /\ FoundWhen \in {"named", "found"}
+    /\ JoinWhom \in {"answered", "preferred", "named"}
     /\ RemoveWhom \in {"silent", "excluded", "outside", "nobody"}
     /\ WriteAgain \in {"all", "coordinator", "nobody"}
     /\ {DeferToSenior, LearnOfAsker, NameTarget, SkipBroken, RetryJoin} \subseteq BOOLEAN
@@ -115,11 +122,14 @@ ConnectRequested(s, e) ==
     ELSE BeginLook([s EXCEPT !.phase = "starting"], IF WriteWhen = "first" THEN <<WriteRecord>> ELSE <<>>)
 
 \* The member that a starter joins: itself if no coordinator was named, and no senior starts.
-Decide(s, asked, named, seniors) ==
-    LET waits == seniors # {} \/ (FoundWhen = "found" /\ asked # {})
-        target == IF named # {} THEN Lowest(named) ELSE s.member
+\* FLAW-219: members that wait for a dead coordinator name it to each other. It has not answered in this look.
+Decide(s, asked, answered, named, seniors) ==
+    LET heard == named \cap answered
+        whom == IF JoinWhom = "named" \/ (JoinWhom = "preferred" /\ heard = {}) THEN named ELSE heard
+        waits == named # {} \/ seniors # {} \/ (FoundWhen = "found" /\ asked # {})
+        target == IF whom # {} THEN Lowest(whom) ELSE s.member
         wrote == IF WriteWhen = "join" THEN <<WriteRecord>> ELSE <<>>
-    IN IF named = {} /\ waits THEN BeginLook(s, <<>>)
+    IN IF whom = {} /\ waits THEN BeginLook(s, <<>>)
        ELSE Handled([WithoutLook(s) EXCEPT !.phase = "joining", !.target = target],
                     wrote \o <<Found(target)>> \o (IF target = s.member THEN <<>> ELSE <<JoinTimer>>))
 
@@ -136,7 +146,7 @@ RecordsRead(s, e) ==
         list == Sorted(found)
         asking == [s EXCEPT !.look = "asking", !.asked = found]
     IN IF s.look # "reading" THEN Ignored(s)
-       ELSE IF found = {} THEN IF s.phase = "starting" THEN Decide(s, {}, {}, s.seniors) ELSE EndLook(s)
+       ELSE IF found = {} THEN IF s.phase = "starting" THEN Decide(s, {}, {}, {}, s.seniors) ELSE EndLook(s)
        ELSE Handled(asking,
                     [i \in DOMAIN list |-> Datagram(list[i], GetMbrsReq(s.phase = "starting"))]
                     \o <<DiscoveryTimer>>)
@@ -161,7 +171,7 @@ GetMbrsRspReceived(s, e) ==
 
 DiscoveryTimeout(s, e) ==
     IF s.look # "asking" THEN Ignored(s)
-    ELSE IF s.phase = "starting" THEN Decide(s, s.asked, s.named, s.seniors)
+    ELSE IF s.phase = "starting" THEN Decide(s, s.asked, s.answered, s.named, s.seniors)
     ELSE EndLook(s)
 
 \* FLAW-54: the coordinator that was named may be dead, and whoever named it may not know yet.

@@ -77,12 +77,12 @@ RemovesSilentStep ==
         \/ act'.event.type = "DisconnectRequested" /\ r.of = {act'.member}
         \/ act'.event.type = "DiscoveryTimeout" /\ Coordinates(s) /\ r.of = s.asked \ s.answered
 
-\* A member joins a coordinator that was named, or itself if no coordinator was named and no senior starts.
+\* A member joins a coordinator that was named and has answered, or itself if no coordinator was named and no senior starts.
 JoinsNamedStep ==
     \A e \in Effects("PassUp") :
         LET s == local[act'.member]
             target == e.event.coordinator
-        IN target \in s.named \/ (target = s.member /\ s.named \cup s.seniors = {})
+        IN target \in s.named \cap s.answered \/ (target = s.member /\ s.named \cup s.seniors = {})
 
 \* Merging learns of named coordinators alone, and of none in the own view.
 FoundWasNamedStep ==

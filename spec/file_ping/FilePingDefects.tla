@@ -31,7 +31,7 @@ NamesItselfStep(s, e) ==
 \* A member that starts joins the senior that starts, too, though no member has named it.
 JoinsSeniorStep(s, e) ==
     IF e.type = "DiscoveryTimeout" /\ s.phase = "starting" /\ s.named = {} /\ s.seniors # {}
-    THEN Decide(s, {}, s.seniors, {})
+    THEN Decide(s, {}, s.seniors, s.seniors, {})
     ELSE Step(s, e)
 
 \* Merging learns of every member that was found.
@@ -93,19 +93,19 @@ StarterRemovesStep(s, e) ==
 \* A member that starts joins a silent member whose record it has read.
 JoinsSilentStep(s, e) ==
     IF e.type = "DiscoveryTimeout" /\ s.phase = "starting" /\ s.named = {} /\ s.seniors = {}
-    THEN Decide(s, {}, s.asked, {})
+    THEN Decide(s, {}, s.asked, s.asked, {})
     ELSE Step(s, e)
 
 \* A member founds a group though a senior starts.
 FoundsBesideSeniorStep(s, e) ==
     IF e.type = "DiscoveryTimeout" /\ s.phase = "starting" /\ s.named = {} /\ s.seniors # {}
-    THEN Decide(s, {}, {}, {})
+    THEN Decide(s, {}, {}, {}, {})
     ELSE Step(s, e)
 
 \* A member founds a group though a coordinator was named.
 FoundsBesideNamedStep(s, e) ==
     IF e.type = "DiscoveryTimeout" /\ s.phase = "starting" /\ s.named # {} /\ s.seniors = {}
-    THEN Decide(s, {}, {}, {})
+    THEN Decide(s, {}, {}, {}, {})
     ELSE Step(s, e)
 
 \* Merging learns of the members that have answered, in place of the coordinators that they have named.

@@ -16,6 +16,8 @@ EXTENDS FilePing, Folder, Network, Acts
 
 CONSTANTS
     Dead,           \* members of a former time, whose records are there
+    Waiting,        \* members that wait for the first of Dead: it has named itself to them, and crashed since
+    Apart,          \* members that coordinate from the start, each a view of its own
     Patient,        \* a timer is slower than folder, datagrams and GMS are
     NetworkLoses,   \* a datagram may be lost
     GroupsMerge,    \* coordinators that have found each other become one group
@@ -39,7 +41,8 @@ vars == <<local, act, records, operations, net, around>>
 view == <<local, records, operations, net, around>>
 
 ASSUME
-    /\ Dead \subseteq Member /\ Crashers \subseteq Member
+    /\ Dead \cup Waiting \cup Apart \cup Crashers \subseteq Member
+    /\ Waiting # {} => Dead # {}
     /\ {Patient, NetworkLoses, GroupsMerge, ShareRecords} \subseteq BOOLEAN
 
 Reaches(x, y) == ~cut \/ ((x = Lowest(Member)) = (y = Lowest(Member)))
@@ -230,10 +233,15 @@ Misuse(m) ==
     /\ UNCHANGED <<records, up, coming, cut>>
 
 -----------------------------------------------------------------------------
+AtFirst(m) ==
+    IF m \in Waiting THEN [Start(m) EXCEPT !.phase = "joining", !.target = Lowest(Dead)]
+    ELSE IF m \in Apart THEN [Start(m) EXCEPT !.phase = "in_view", !.members = <<m>>]
+    ELSE Start(m)
+
 Init ==
-    /\ local = [m \in Member |-> Start(m)]
+    /\ local = [m \in Member |-> AtFirst(m)]
     /\ up = Member \ Dead
-    /\ records = [m \in Member |-> IF m \in Dead THEN "whole" ELSE "none"]
+    /\ records = [m \in Member |-> IF m \in Dead \cup Waiting \cup Apart THEN "whole" ELSE "none"]
     /\ operations = [m \in Member |-> <<>>]
     /\ net = {}
     /\ coming = [m \in Member |-> <<>>]

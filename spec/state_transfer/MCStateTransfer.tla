@@ -43,6 +43,12 @@ PairReturns ==
     <<FirstView(1, "A", <<"A", "B">>), Next1(2, "A", <<"A">>, {1}, {}), Next1(2, "B", <<"B">>, {1}, {}),
       Next1(3, "B", <<"B", "A">>, {2, 3}, {})>>
 
+\* ... and that view is followed by another before it is decided which state is kept. (Such is a view with a joiner that goes.)
+FollowedUndecided == Append(PairReturns, Next1(4, "B", <<"B", "A">>, {4}, {}))
+
+\* ... or its senior goes on alone.
+HolderGoesUndecided == Append(PairReturns, Next1(4, "B", <<"B">>, {4}, {}))
+
 \* A group with a joiner merges with another.
 JoinAndMerge ==
     <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B">>), Next1(2, "A", <<"A", "C">>, {1}, {"C"}),

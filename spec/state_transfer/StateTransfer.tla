@@ -30,7 +30,8 @@
 (* at one place for every member, they keep one state. The other members   *)
 (* lack the state from there on, and ask. Kept is the state of the latest  *)
 (* formed view (option Majority of SEQUENCER), and of several such states  *)
-(* the one that most members have.                                         *)
+(* the one that most members have. A formed view that ends before it is    *)
+(* decided has none.                                                       *)
 (*                                                                         *)
 (* Only the founder of a group begins with a state. If no member of a view *)
 (* has one, the application of each is told (NoState), and may declare its *)
@@ -68,7 +69,8 @@ TellOnMerge == TRUE        \* members of a merged view tell which state they hav
 NameBranches == TRUE       \* a state's name has the views that its holder has been in without a decision, too
 KeepMost == TRUE           \* of several states the one that most members have is kept; if not, that of the first member
 KeepLatest == TRUE         \* ... of those of the latest formed view
-StandingBefore == TRUE     \* a member tells the last view that was formed before the present one
+StandingBefore == TRUE     \* a member tells a view that was formed before the present one
+StandsIfDecided == TRUE    \* ... the last such in which it was decided which state is kept; if not, the last
 ContinueIfKept == TRUE     \* a transfer continues over a merge if the provider's state is kept
 FoundsWhen == "first"      \* a member without a state begins with its own in its "first" view, or in any view where it
                            \* is "alone"
@@ -87,7 +89,7 @@ ASSUME
     /\ OnOverflow \in {"asks_again", "grows"} /\ FoundsWhen \in {"first", "alone"} /\ SendWhen \in {"has", "view"}
     /\ AnswerOrder \in {"soon", "at_once"}
     /\ {NumberAttempts, AskAgain, Credits, SignalFull, CountBytes, TellOnMerge, NameBranches, KeepMost, KeepLatest, StandingBefore,
-        ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce} \subseteq BOOLEAN
+        StandsIfDecided, ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce} \subseteq BOOLEAN
     /\ {Window, FullAt, MaxHeld, AskTime} \subseteq Nat \ {0} /\ FullAt <= MaxHeld
 
 -----------------------------------------------------------------------------
@@ -98,7 +100,7 @@ AppMessage(number, size, payload) == [type |-> "APP", number |-> number, size |-
 AskMessage(provider, attempt) == [type |-> "ASK", provider |-> provider, attempt |-> attempt]
 TellMessage(view_id, standing) == [type |-> "TELL", view_id |-> view_id, standing |-> standing]
 
-\* `formed`: the counter of the last formed view of its holder. `name`: members with equal names have equal states; LacksName:
+\* `formed`: the counter of the last formed view whose state its holder had. `name`: members with equal names have equal states; LacksName:
 \* none. `declared`: the state begins with a declaration; without a name: its application declares one.
 Standing(formed, name, declared) == [formed |-> formed, name |-> name, declared |-> declared]
 
@@ -145,6 +147,7 @@ Start(member) ==
      name |-> LacksName,        \* of the state, or of the state that is coming, when the view was installed
      formed |-> 0,              \* the counter of the last formed view that it was in
      formed_before |-> 0,       \* ... and of the formed view before that
+     stood |-> 0,               \* ... of the last one whose state it had, before this view
      settled |-> TRUE,          \* all members of the view that have a state have the same
      telling |-> FALSE,         \* its own TELL of this view did not come back yet
      declares |-> FALSE,        \* its application declares a state
@@ -349,10 +352,17 @@ NameAfter(s) ==
     ELSE IF s.settled THEN <<s.view.id>>
     ELSE IF NameBranches THEN Append(s.name, s.view.id) ELSE s.name
 
+\* The last formed view whose state a member has that leaves view `s.view`: that view, if it was formed, and if it does not end
+\* before it is decided which state is kept. (SEQUENCER may form the next view before it passes it up.)
+StoodAfter(s) ==
+    IF StandsIfDecided /\ ~s.settled THEN s.stood
+    ELSE IF ~StandingBefore THEN s.formed
+    ELSE IF s.view.id.counter \in {s.formed, s.formed_before} THEN s.view.id.counter
+    ELSE s.stood
+
 \* The standing of a member in this view.
 StandingOf(s) ==
-    LET before == IF StandingBefore /\ s.formed >= s.view.id.counter THEN s.formed_before ELSE s.formed IN
-    Standing(before, IF s.has THEN s.name ELSE LacksName, IF s.has THEN s.declared ELSE s.declares)
+    Standing(s.stood, IF s.has THEN s.name ELSE LacksName, IF s.has THEN s.declared ELSE s.declares)
 
 Tell(s) == Multicast(TellMessage(s.view.id, StandingOf(s)))
 
@@ -434,7 +444,8 @@ ViewInstalled(s, e) ==
         alone == now = {s.member}
         founds == alone /\ ~s.has /\ (s.view = NoView \/ FoundsWhen = "alone")
         unsettled == TellOnMerge /\ ~alone /\ (e.type = "MergeViewInstalled" \/ ~s.settled)
-        entered == [s EXCEPT !.view = e.view, !.has = @ \/ founds, !.name = NameAfter(s), !.settled = ~unsettled,
+        entered == [s EXCEPT !.view = e.view, !.has = @ \/ founds, !.name = NameAfter(s), !.stood = StoodAfter(s),
+                             !.settled = ~unsettled,
                              !.seen = LatestLives(@, now), !.telling = unsettled, !.owes = FALSE, !.declares = FALSE, !.told = [m \in {} |-> 0], !.refused = {},
                              !.giving = IF ForgetGone THEN [m \in DOMAIN @ \cap now |-> @[m]] ELSE @]
         freed == IF ForgetGone THEN Freed(s, DOMAIN s.giving \ now) ELSE <<>>

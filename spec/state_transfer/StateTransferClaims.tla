@@ -21,6 +21,7 @@ LocalTypeOK(m) ==
     /\ ~s.has => s.giving = [x \in {} |-> 0] /\ ~s.declared
     /\ s.full => s.provider # Nobody
     /\ s.owes => s.soon /\ ~s.settled /\ s.telling
+    /\ s.stood \in Nat /\ s.stood <= s.formed
     /\ s.formed_before \in Nat /\ (s.formed = 0 \/ s.formed_before < s.formed)
 
 TypeOK ==

@@ -11,15 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 import groupcomm_runtime
-from groupcomm import file_ping
-from groupcomm.stack import State, Tagged
 from groupcomm_runtime import BadInputError, Group, NameTakenError
-from groupcomm_runtime.codec import Codec
 from groupcomm_runtime.discovery import Folder, Peers, folder_of
-from groupcomm_runtime.layers import LAYERS
 from groupcomm_runtime.operations import Operations
 from tests.runtime.conversing import FAST, KEY, of_demo, run
 
@@ -302,33 +297,5 @@ def test_groups_that_are_founded_apart_merge_as_soon_as_one_finds_the_other(tmp_
             assert (1, 1) == (len(a.members), len(b.members))
             shutil.copy(of_demo(other) / f"{b.address}.member", of_demo(one))
             await until(one_view(a, b), "they have merged")
-
-    run(test())
-
-
-def test_who_waits_for_a_coordinator_that_is_not_heard_names_it_to_nobody(tmp_path: Path) -> None:
-    """Three that began at once named one that was killed to each other, for ever, beside a living one."""
-
-    async def test() -> None:
-        async with groupcomm_runtime.join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST) as group:
-            member = group._member  # noqa: SLF001 - it is taken back to where it joins
-            layers = list(member._state.layers)  # noqa: SLF001
-            asks = Codec(LAYERS).encode(Tagged("file_ping", file_ping.GetMbrsReq(starting=True)))
-
-            def asked_while_it_joins(target: str) -> bool:
-                """Whether the request reaches the stack."""
-                mine = evolve(file_ping.start("b#1"), phase="joining", target=target)
-                layers[[*LAYERS].index("file_ping") - len(LAYERS)] = mine
-                member._state = State(member.me, tuple(layers))  # noqa: SLF001
-                before = len(member._queue)  # noqa: SLF001
-                member._message("c#1", 1, b"m" + asks)  # noqa: SLF001
-                return len(member._queue) > before  # noqa: SLF001
-
-            assert not asked_while_it_joins("a#1")
-            assert asked_while_it_joins(member.me)
-            member._alive = lambda: {"a#1"}  # type: ignore[method-assign]  # noqa: SLF001
-            assert asked_while_it_joins("a#1")
-            member._queue.clear()  # noqa: SLF001
-            member.close("failed")
 
     run(test())

@@ -53,6 +53,27 @@ def test_members_found_by_peers_deliver_one_order_and_a_message_of_the_largest_s
     run(test())
 
 
+def test_a_list_may_lack_the_coordinator() -> None:
+    async def test() -> None:
+        places = []
+        for _ in range(2):
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+                free.bind(("127.0.0.1", 0))
+                places.append(f"127.0.0.1:{free.getsockname()[1]}")
+        first, second = places
+        join = groupcomm_runtime.join
+        async with (
+            join("demo", name="a", key=KEY, peers=[first], listen=first, settings=FAST) as a,
+            join("demo", name="b", key=KEY, peers=[first], listen=second, settings=FAST),
+        ):
+            while len(a.members) < 2:
+                await asyncio.sleep(0.01)
+            async with asyncio.timeout(10), join("demo", name="c", key=KEY, peers=[second], settings=FAST) as c:
+                assert [each.split("#")[0] for each in c.members] == ["a", "b", "c"]
+
+    run(test())
+
+
 def test_a_member_asks_to_leave_when_its_messages_are_delivered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

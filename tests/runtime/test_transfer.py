@@ -2,8 +2,9 @@
 
 import asyncio
 import random
+import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from itertools import count
 from typing import Any, cast
@@ -440,6 +441,53 @@ def test_an_iterator_is_read_no_further_than_it_is_asked_for() -> None:
     for _ in range(3):
         assert not next(parts)[1]
     assert 4 == read
+
+
+def test_an_asynchronous_iterator_is_read_by_the_loop_as_far_as_it_is_asked_for() -> None:
+    async def test() -> None:
+        loops: list[object] = []
+
+        async def chunks() -> AsyncIterator[bytes]:
+            for chunk in (bytes(transfer._PART), b"end"):  # noqa: SLF001
+                await asyncio.sleep(0)
+                loops.append(asyncio.get_running_loop())
+                yield chunk
+            await asyncio.sleep(0)
+            raise OSError("the source is gone")
+
+        said = Said()
+        one = said.transfer(Provider(chunks()))
+        mark = state_transfer.MarkState("b", 1)
+        one.asks(mark)
+        one.read(state_transfer.ReadPart("b", 1, 1))
+        await one.mark(mark)
+        await until(lambda: said.answers)
+        part = state_transfer.PartRead("b", 1, 1, Payload(bytes(transfer._PART)), last=False)  # noqa: SLF001
+        assert ([part], [asyncio.get_running_loop()] * 2) == (said.answers, loops)
+        one.read(state_transfer.ReadPart("b", 1, 2))
+        await until(lambda: said.records)
+        assert [part, state_transfer.PartFailed("b", 1)] == said.answers
+        assert ["OSError('the source is gone')"] == said.records
+
+    asyncio.run(test())
+
+
+def test_the_end_of_the_loop_ends_the_wait_for_a_piece() -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        await asyncio.Event().wait()
+        yield b""
+
+    async def test() -> None:
+        one = Said().transfer(Provider(chunks()))
+        mark = state_transfer.MarkState("b", 1)
+        one.asks(mark)
+        one.read(state_transfer.ReadPart("b", 1, 1))
+        await one.mark(mark)
+        await asyncio.sleep(0.05)
+
+    began = time.monotonic()
+    asyncio.run(test())
+    assert time.monotonic() - began < 5
 
 
 def test_a_mark_that_is_freed_asks_the_application_for_nothing() -> None:

@@ -180,6 +180,17 @@ def test_the_command_says_what_happened_and_what_was_not_exercised(capsys: pytes
     assert 0 == record["judged"]["MergedDigestIsMaximum"] < record["judged"]["Agreement"]
 
 
+def test_with_a_majority_one_path_is_judged_and_not_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    stack = "state_transfer/safe/sequencer/flush/merge_gms/stable"
+    code, out, _ = run(capsys, stack, "--majority", "--events", "12000", "--members", "5", "--seed", "7", "--json")
+    record = json.loads(out)
+    assert 0 == code
+    assert record["majority"]
+    assert {"SequenceOnlyGrows", "HeldByMajority"} <= {*record["claims"]}
+    assert not {"EventuallyDelivered", "EventuallyHasState", "EventuallyTold"} & {*record["claims"]}
+    assert record["judged"]["SequenceOnlyGrows"] > 10
+
+
 def test_one_event_is_no_pass(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--events", "1", "--members", "2")
     assert 4 == code
@@ -221,6 +232,7 @@ def test_the_command_shows_a_violation_and_how_to_have_it_again(capsys: pytest.C
         (["--events", "0"], "a whole number from 1"),
         (["--members", "999"], "a whole number from 1 to 26"),
         (["--seed", "-1"], "a whole number from 0"),
+        (["flush/gms", "--majority"], "--majority is an option of sequencer, which is not in flush/gms"),
         (["--workers", "0"], "a whole number from 1 to 256"),
         (["--workers", "2", "--table", "build/t"], "--workers is for this machine"),
         (["--faults", "rain"], "rain is none of loss, duplication"),

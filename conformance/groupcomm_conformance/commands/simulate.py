@@ -13,7 +13,7 @@ from attrs import evolve
 from groupcomm.stack import StackError
 from groupcomm_conformance.charts.schedule import drawn
 from groupcomm_simulator.running import PART, Found, Outcome, claims_of, shrink, simulate
-from groupcomm_simulator.setup import DATAGRAMS, FAULTS, LASTING, WEAKER, WHOLE, Faults, Setup, giver, stack_of
+from groupcomm_simulator.setup import DATAGRAMS, FAULTS, IN_THE_END, LASTING, WEAKER, WHOLE, Faults, Setup, giver, stack_of
 
 from . import campaigns
 from .exits import ExitCode
@@ -75,6 +75,9 @@ def command(
             + ". Once for each layer.",
         ),
     ] = None,
+    majority: Annotated[
+        bool, typer.Option("--majority", help="Messages are ordered where a majority of the last primary is.")
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(parser=whole(1, 256), metavar="N", help="Processes that run groups. Default: 1.")
     ] = None,
@@ -90,7 +93,7 @@ def command(
     Spark runs the seeds, all of them whatever is found, a table keeps the results, and the same command
     continues an interrupted campaign.
     """
-    setup = setup_of(stack, members, faults, weaken or [], forever)
+    setup = setup_of(stack, members, faults, weaken or [], forever=forever, majority=majority)
     events = _EVENTS if events is None else events
     seed = _SEED if seed is None else seed
     if workers is not None and (master is not None or table is not None):
@@ -165,9 +168,15 @@ def _verdict(outcome: Outcome) -> ExitCode:
     return ExitCode.NOTHING if outcome.unjudged else ExitCode.OK
 
 
-def setup_of(stack: str, members: int | None, faults: str, weaken: list[str], forever: str | None = None) -> Setup:
+def setup_of(
+    stack: str, members: int | None, faults: str, weaken: list[str], *, forever: str | None = None, majority: bool = False
+) -> Setup:
     """Read what the command line says is to be run. Raises BadParameter."""
     setup = Setup(tuple(stack.split("/")), members=members)
+    if majority and "sequencer" not in setup.names:
+        raise typer.BadParameter(f"--majority is an option of sequencer, which is not in {stack}")
+    if majority:
+        setup = evolve(setup, majority=True, one_path=True, ignored=IN_THE_END)
     try:
         layers = stack_of(setup, Random(0), []).layers  # noqa: S311 - whether it stands is no matter of dice
     except StackError as error:
@@ -181,6 +190,8 @@ def setup_of(stack: str, members: int | None, faults: str, weaken: list[str], fo
         kinds = frozenset(one_of(FAULTS, word) for word in words)
     if forever is not None:
         one_of(tuple(LASTING), forever)
+        if majority:
+            raise typer.BadParameter("--forever and --majority: a part without a majority waits for ever; give one")
         if lacking := [name for name in DATAGRAMS[1:] if name != "stable" and name not in setup.names]:
             raise typer.BadParameter(
                 f"--forever is borne by stacks over datagrams whose groups merge: {stack} has no {', '.join(lacking)}"
@@ -197,7 +208,7 @@ def setup_of(stack: str, members: int | None, faults: str, weaken: list[str], fo
             by = giver(setup.names, guarantee)
             raise typer.BadParameter(f"{by} gives {guarantee}, and is no layer below: leave it out")
         weaker[layer] = one_of(hows, how)
-    return Setup(setup.names, members=members, faults=Faults(kinds, lasting=forever), weaker=tuple(weaker.items()))
+    return evolve(setup, faults=Faults(kinds, lasting=forever), weaker=tuple(weaker.items()))
 
 
 def _again(setup: Setup, found: Found) -> str:
@@ -207,6 +218,7 @@ def _again(setup: Setup, found: Found) -> str:
     parts.append(f"--faults {','.join(sorted(setup.faults.kinds)) or 'none'}")
     parts += [f"--forever {setup.faults.lasting}"] if setup.faults.lasting else []
     parts += [f"--weaken {layer}={how}" for layer, how in setup.weaker]
+    parts += ["--majority"] if setup.majority else []
     return " ".join(parts)
 
 
@@ -250,6 +262,7 @@ def _record(outcome: Outcome, found: Found | None) -> dict[str, object]:
         "faults": sorted(setup.faults.kinds),
         "forever": setup.faults.lasting,
         "weaker": dict(setup.weaker),
+        "majority": setup.majority,
         "claims": list(claims_of(setup)),
         "judged": {claim: outcome.judged[claim] for claim in claims_of(setup)},
         "not_exercised": list(outcome.not_exercised),

@@ -111,6 +111,62 @@ def _in_no_table(jvm: Jvm) -> Seen:
     return seen(present=any("a1" not in each for each in had.values()), text=f"{had}")
 
 
+# States: what a member has delivered, which JGroups' own state transfer is taken to give as it is when a member is in.
+
+
+@schedule("FLAW-62")
+def _in_the_state_already(jvm: Jvm) -> Seen:
+    """A orders b1, which B misses. C joins A, and has its state. A crashes, and B sends b1 again."""
+    group = Group(jvm, 3, "SEQUENCER", acks=2000)
+    group.found("AB")
+    group.send("B", "b1")
+    group.give(by="B", to="A")
+    group.lose(by="A", to="B")
+    group.give(by="A", to="A")
+    group.connect("C", "A")
+    for _ in range(30):
+        group.settle(1, 200, hold=lambda flight: flight.by == "A" and flight.to == "B")
+    state = [payload for _, payload in group.delivered["A"]]
+    group.crash("A")
+    group.install("9/B:BC")
+    group.settle(20, 200)
+    applied = [*state, *(payload for _, payload in group.delivered["C"])]
+    joined = group.happened("connected", "C")
+    return seen(present=joined and applied.count("b1") > 1, text=f"C is in: {joined}, its state and messages: {applied}")
+
+
+@schedule("states-that-merge")
+def _two_states(jvm: Jvm) -> Seen:
+    """A and B part, each delivers a message of its own, and they merge."""
+    group = Group(jvm, 2, "SEQUENCER")
+    group.found("AB")
+    group.install("9/A:A", "9/B:B")
+    for member in "AB":
+        group.send(member, f"{member.lower()}1")
+    group.settle(10, 200, hold=lambda flight: flight.by != flight.to)
+    group.lose()
+    group.merge("A", A="9/A:A", B="9/B:B")
+    group.settle(30, 200)
+    had = _after(group, "AB", 0)
+    merged = group.view("A") == group.view("B")
+    return seen(present=merged and had["A"] != had["B"], text=f"{group.shown('AB')}, {had}")
+
+
+@schedule("delivered-by-the-dead")
+def _dies_after_its_own_delivery(jvm: Jvm) -> Seen:
+    """The coordinator A delivers its own a1, whose copies are lost, and crashes."""
+    group, before = _ordered(jvm, "ABC")
+    group.send("A", "a1")
+    group.give(by="A", to="A")
+    group.give(by="A", to="A")
+    had = _after(group, "A", before)
+    group.crash("A")
+    group.install("9/B:BC")
+    group.settle(20, 200)
+    had |= _after(group, "BC", before)
+    return seen(present="a1" in had["A"] and not any("a1" in had[each] for each in "BC"), text=f"{had}")
+
+
 @schedule("FLUSH-above-SEQUENCER", flush=True)
 def _flush_above(jvm: Jvm) -> Seen:
     """A, B, C with FLUSH above SEQUENCER: A, which orders, crashes, and B flushes for the next view."""

@@ -161,13 +161,14 @@ func connectRequested(s State) Result {
 	return beginLook(s, group.Effects{group.PassDown{Event: WriteRecord{}}})
 }
 
-// decide: a starter joins the first coordinator that was named; itself if none was, and no senior starts.
+// decide: a starter joins the first coordinator that was named and has answered; itself if none was named, and no senior
+// starts.
 func decide(c Config, s State, named, seniors Set) Result {
-	target := s.Member
+	target, heard := s.Member, named.Where(s.Answered.Has)
 	switch {
-	case len(named) > 0:
-		target = group.Sorted(named)[0]
-	case len(seniors) > 0:
+	case len(heard) > 0:
+		target = group.Sorted(heard)[0]
+	case len(named) > 0 || len(seniors) > 0:
 		return beginLook(s, nil)
 	}
 	effects := group.Effects{group.PassUp{Event: Found{Coordinator: target}}}

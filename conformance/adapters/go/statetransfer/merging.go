@@ -15,12 +15,17 @@ func (s State) nameAfter() []group.ViewId {
 	return group.Appended(s.Name, s.View.Id)
 }
 
+// stoodAfter is the last formed view whose state a member has that leaves its view.
+func (s State) stoodAfter() int64 {
+	if counter := s.View.Id.Counter; s.Settled && (counter == s.Formed || counter == s.FormedBefore) {
+		return counter
+	}
+	return s.Stood
+}
+
 // tell multicasts the standing of a member in its view.
 func (s State) tell() group.Effect {
-	standing := Standing{Formed: s.Formed, Declared: s.Declares}
-	if s.Formed >= s.View.Id.Counter {
-		standing.Formed = s.FormedBefore
-	}
+	standing := Standing{Formed: s.Stood, Declared: s.Declares}
 	if s.Has {
 		standing.Name, standing.Declared = s.Name, s.Declared
 	}
@@ -161,6 +166,7 @@ func viewInstalled(c Config, s State, view group.View, merged bool) Result {
 	unsettled := !isAlone && (merged || !s.Settled)
 	t := s
 	t.View, t.Has, t.Name, t.Settled = view, s.Has || isAlone && !s.joined(), s.nameAfter(), !unsettled
+	t.Stood = s.stoodAfter()
 	t.Seen = group.LatestLives(s.Seen, now)
 	t.Telling, t.Owes, t.Declares, t.Told, t.Refused = unsettled, false, false, nil, nil
 	t.Giving = map[string]Gift{}

@@ -29,6 +29,7 @@ type State struct {
 	Has, Declared        bool
 	Name                 []group.ViewId
 	Formed, FormedBefore int64
+	Stood                int64
 	Settled              bool
 	Telling, Declares    bool
 	Told                 map[string]Standing
