@@ -13,7 +13,18 @@ from attrs import evolve
 from groupcomm.stack import StackError
 from groupcomm_conformance.charts.schedule import drawn
 from groupcomm_simulator.running import PART, Found, Outcome, claims_of, shrink, simulate
-from groupcomm_simulator.setup import DATAGRAMS, FAULTS, IN_THE_END, LASTING, WEAKER, WHOLE, Faults, Setup, giver, stack_of
+from groupcomm_simulator.setup import (
+    DATAGRAMS,
+    FAULTS,
+    IN_THE_END,
+    LASTING,
+    WEAKER,
+    WHOLE,
+    Faults,
+    Setup,
+    giver,
+    stack_of,
+)
 
 from . import campaigns
 from .exits import ExitCode
@@ -169,7 +180,13 @@ def _verdict(outcome: Outcome) -> ExitCode:
 
 
 def setup_of(
-    stack: str, members: int | None, faults: str, weaken: list[str], *, forever: str | None = None, majority: bool = False
+    stack: str,
+    members: int | None,
+    faults: str,
+    weaken: list[str],
+    *,
+    forever: str | None = None,
+    majority: bool = False,
 ) -> Setup:
     """Read what the command line says is to be run. Raises BadParameter."""
     setup = Setup(tuple(stack.split("/")), members=members)
