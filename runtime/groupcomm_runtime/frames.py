@@ -23,6 +23,8 @@ that lacks a fragment has nothing of the item, and the protocols send the whole 
 before counts.
 """
 
+from collections.abc import Iterable
+from contextlib import suppress
 from hashlib import blake2b
 from hmac import compare_digest
 from hmac import digest as hmac_digest
@@ -113,10 +115,13 @@ class Seal:
     """Seals datagrams of a group with its key, and opens them. ValueError for a key that is none.
 
     `option`: all members have the same, or they are strangers. `encrypted`: nobody without the key reads them;
-    raises ModuleNotFoundError without the package cryptography.
+    raises ModuleNotFoundError without the package cryptography. `others`: keys that open datagrams as well.
     """
 
-    def __init__(self, key: bytes, group: str, option: str = "", *, encrypted: bool = False) -> None:
+    def __init__(
+        self, key: bytes, group: str, option: str = "", *, encrypted: bool = False, others: Iterable[bytes] = ()
+    ) -> None:
+        self._others = tuple(Seal(other, group, option, encrypted=encrypted) for other in others)
         if not SHORTEST_KEY <= len(key) <= _LARGEST_KEY:
             raise ValueError(
                 f"a key has {SHORTEST_KEY} to {_LARGEST_KEY} bytes, not {len(key)}: `groupcomm key new` makes one"
@@ -146,6 +151,15 @@ class Seal:
 
     def open(self, data: bytes) -> Frame:
         """Return its contents. Raises OtherVersionError, StrangerError, and RefusedError for any other."""
+        try:
+            return self._opened(data)
+        except StrangerError:
+            for other in self._others:
+                with suppress(StrangerError):
+                    return other.open(data)
+            raise
+
+    def _opened(self, data: bytes) -> Frame:
         if data[:2] != _MAGIC or len(data) < _HEAD:
             raise StrangerError("no datagram of a group")
         if data[2] != VERSION:
@@ -197,6 +211,7 @@ class Seal:
         if data[:2] != _REFUSES or len(data) != _REFUSAL or data[_HEAD:_SEALED] != self._group:
             return None
         certain = compare_digest(data[_SEALED:], self._refusal_seal(data[:_SEALED]))
+        certain = certain or any(found.certain for other in self._others if (found := other.refusal(data)))
         return Refusal(data[2], self.digest_of(data), certain)
 
     def _refusal_seal(self, refusal: bytes) -> bytes:

@@ -5,7 +5,7 @@ import logging
 import socket
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from inspect import iscoroutinefunction
 from itertools import count
@@ -927,7 +927,7 @@ async def join(
     group: str,
     *,
     name: str,
-    key: bytes | str,
+    key: bytes | str | Sequence[bytes | str],
     folder: Path | str | None = None,
     peers: Iterable[str] = (),
     listen: str = "127.0.0.1:0",
@@ -944,7 +944,8 @@ async def join(
     """Join a group, or found it where there is none; at the end of the block, leave it.
 
     `name`: that of this member, in use by no other. `key`: what only members know, 16 to 64 bytes, or a text
-    of 16 bytes or more, which takes a tenth of a second; see `key_in`. Members find each other by `folder`,
+    of 16 bytes or more, which takes a tenth of a second; see `key_in`. Several: the first seals, and all open
+    (docs/security.md: how a group changes its key). Members find each other by `folder`,
     in which each writes a file, and which is of this user alone, or by `peers`, a list of `host:port`.
     `listen`: the own place, by an address of this host at which the others reach it; with `peers` a port that
     the others know. `log`: a folder for the logs of all incarnations.
@@ -963,10 +964,10 @@ async def join(
     Raises it, too, where the members have another key or another version. Raises NameTakenError where another
     process has the name.
     """
+    keys = _keys(key)
     _refuse_types(
         group=(group, str),
         name=(name, str),
-        key=(key, bytes | str),
         folder=(folder, Path | str | None),
         peers=(peers, Iterable),
         listen=(listen, str),
@@ -984,7 +985,7 @@ async def join(
     if not group:
         raise BadInputError("a group has a name: the first argument of join")
     peers = (peers,) if isinstance(peers, str) else tuple(peers)
-    _refuse_no_texts(group=group, key=key, listen=listen, **{f"peers[{at}]": each for at, each in enumerate(peers)})
+    _refuse_no_texts(group=group, listen=listen, **{f"peers[{at}]": each for at, each in enumerate(peers)})
     if (folder is None) == (not peers):
         raise BadInputError("members find each other by folder= or by peers=: give one of the two")
     chosen = Settings() if settings is None else settings
@@ -992,7 +993,7 @@ async def join(
     chosen.check()
     if isinstance(era, bool) or era < 0:
         raise BadInputError(f"era={era}: it is 0, or a higher number than that of the era before")
-    seal = await _sealed(group, key, chosen, has_state=state is not None, era=era)
+    seal = await _sealed(group, keys, chosen, has_state=state is not None, era=era)
     try:
         refuse_name(name)
         address(name)
@@ -1037,13 +1038,23 @@ async def join(
         discovery.end()
 
 
-async def _sealed(group: str, key: bytes | str, chosen: Settings, *, has_state: bool, era: int) -> Seal:
+def _keys(key: object) -> tuple[bytes | str, ...]:
+    """The keys given: one, or a list of them. Raises BadInputError for what is none."""
+    keys = tuple(key) if isinstance(key, list | tuple) else (key,)
+    for each in keys:
+        _refuse_no_texts(key=each)
+    if not keys:
+        raise BadInputError("key= is an empty list: give a key")
+    return keys
+
+
+async def _sealed(group: str, keys: Iterable[bytes | str], chosen: Settings, *, has_state: bool, era: int) -> Seal:
     """Return the seal of a group's datagrams: members that give other options do not understand each other."""
     options = {"majority": chosen.majority, "safe": chosen.reports_safe, "state": has_state, f"era {era}": era > 0}
     given = "".join(f"\0{name}" for name, is_given in options.items() if is_given)
     try:
-        secret = await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key
-        return Seal(secret, group, given, encrypted=chosen.encrypted)
+        known = [await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key for key in keys]
+        return Seal(known[0], group, given, encrypted=chosen.encrypted, others=known[1:])
     except ModuleNotFoundError as error:
         raise BadInputError(
             f"encrypted=True needs the package {error.name}: pip install 'groupcomm[runtime,encryption]'"

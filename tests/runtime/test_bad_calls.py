@@ -99,7 +99,9 @@ JOINS: list[tuple[dict[str, Any], str]] = [
     ({"key": 7}, "key= is .*, and this is of the type int"),
     ({"key": bytearray(16)}, "key= is .* and this is of the type bytearray"),
     ({"key": memoryview(KEY)}, "key= is .* and this is of the type memoryview"),
-    ({"key": [1] * 16}, "key= is .* and this is of the type list"),
+    ({"key": [1] * 16}, "key= is .* and this is of the type int"),
+    ({"key": []}, "key= is an empty list: give a key"),
+    ({"key": [KEY, b"bytes"]}, "a key has 16 to 64 bytes, not 5"),
     ({"key": "\ud800" * 16}, "key= has half of a character"),
     # the era
     ({"era": -1}, "era=-1: it is 0, or a higher number"),

@@ -196,7 +196,7 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
                     refusal = Seal(OTHER, "demo").refuse(data)
                     assert refusal is not None
                     digest = refusal[3:] if honest else bytes(16) + refusal[19:]
-                    later.sendto(b"gr\x09" + digest, sender)
+                    later.sendto(b"gr%c" % (VERSION + 1) + digest, sender)
 
             join = groupcomm_runtime.join
             answers = asyncio.create_task(refuses(honest=False))
@@ -204,7 +204,7 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
                 assert 1 == len(a.members)
             answers.cancel()
             answers = asyncio.create_task(refuses(honest=True))
-            text = f"{place} is a member .* has version 9, or another key, and this is {VERSION}: use one release"
+            text = f"{place} is a member .* has version {VERSION + 1}, or another key, and this is {VERSION}: use one release"
             with pytest.raises(BadInputError, match=text):
                 async with join("demo", name="a", key=KEY, peers=[place], settings=FAST):
                     pass
@@ -337,6 +337,52 @@ def test_an_encrypted_group_shows_no_message_on_the_network_and_refuses_a_member
             with pytest.raises(BadInputError, match="encrypted= or era=: give the same"):
                 async with join("demo", name="c", settings=FAST, **joins):
                     pytest.fail("it reads nothing")
+
+    run(test())
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_a_group_changes_its_key_while_it_runs(tmp_path: Path, *, encrypted: bool) -> None:
+    """Each member is replaced by one of the next step. Without the steps between the newcomer is a stranger."""
+
+    class State:
+        value = b""
+
+        def get(self) -> bytes:
+            return self.value
+
+        def set(self, state: bytes) -> None:
+            self.value = state
+
+    old, new = KEY, OTHER
+    settings = evolve(FAST, encrypted=encrypted)
+
+    def joins(name: str, key: list[bytes], state: State) -> Any:  # noqa: ANN401 - what `join` gives
+        return groupcomm_runtime.join("demo", name=name, key=key, folder=tmp_path, settings=settings, state=state)
+
+    async def test() -> None:
+        first = State()
+        first.value = b"the state"
+        before = joins("a", [old], first)
+        tasks = [asyncio.create_task(taken(await before.__aenter__()))]
+        with pytest.raises(BadInputError, match="another key: give the same key="):
+            async with joins("z", [new], State()):
+                pytest.fail("it is a stranger")
+        for name, keys in (("b", [old, new]), ("c", [new, old]), ("d", [new])):
+            state = State()
+            after = joins(name, keys, state)
+            group = await after.__aenter__()
+            tasks.append(asyncio.create_task(taken(group)))
+            await asyncio.wait_for(group.has_state(), 20)
+            assert b"the state" == state.value
+            await before.__aexit__(None, None, None)
+            before = after
+        await before.__aexit__(None, None, None)
+        await asyncio.gather(*tasks)
+
+    async def taken(group: Group) -> None:
+        async for _ in group:
+            pass
 
     run(test())
 
