@@ -28,6 +28,7 @@ LACKS = [
             "OnlyByEffects",
         },
     ),
+    ("merge_gms", "bundles", "safety", set[str]()),
     ("unicast", "recovery", "delivery", {"TypeOK", "AcknowledgedIsDelivered"}),
     ("file_ping", "liveness_losses_end", "liveness", set[str]()),
 ]
