@@ -35,7 +35,7 @@ TypeOK ==
 Coordinators == {m \in up : Coordinates(local[m])}
 
 \* Nothing has gone wrong yet, and no timer is faster than what it waits for.
-IsCalm == Patient /\ ~NetworkLoses /\ spent.crashes = 0 /\ spent.cuts = 0
+IsCalm == Patient /\ ~NetworkLoses /\ spent.crashes = 0 /\ spent.cuts = 0 /\ Cardinality(Apart) < 2
 
 \* FPG-10: members that start at once, in whatever order they write and read, form one group.
 OneGroupIfCalm == IsCalm => \A x, y \in Coordinators : x = y

@@ -66,7 +66,7 @@ def test_a_list_may_lack_the_coordinator() -> None:
             join("demo", name="a", key=KEY, peers=[first], listen=first, settings=FAST) as a,
             join("demo", name="b", key=KEY, peers=[first], listen=second, settings=FAST),
         ):
-            while len(a.members) < 2:
+            while len(a.members) < 2:  # noqa: ASYNC110 - of no event
                 await asyncio.sleep(0.01)
             async with asyncio.timeout(10), join("demo", name="c", key=KEY, peers=[second], settings=FAST) as c:
                 assert [each.split("#")[0] for each in c.members] == ["a", "b", "c"]

@@ -132,9 +132,8 @@ def _in_the_state_already(jvm: Jvm) -> Seen:
     group.settle(20, 200)
     applied = [*state, *(payload for _, payload in group.delivered["C"])]
     joined = group.happened("connected", "C")
-    return seen(
-        present=joined and applied.count("b1") > 1, text=f"C is in: {joined}, its state and messages: {applied}"
-    )
+    text = f"C is in: {joined}, its state and messages: {applied}"
+    return seen(present=joined and applied.count("b1") > 1, text=text)
 
 
 @schedule("states-that-merge")

@@ -78,7 +78,8 @@ class _Application:
     def __init__(self, name: str, rate: float, folder: Path) -> None:
         self._name, self._rate, self._folder = name, rate, folder
         self.state = _Messages()
-        self._sent = (folder / "sent" / f"{name}.{os.getpid()}").open("x", encoding="utf-8")
+        self._own = f"{os.getpid()}-{time.monotonic_ns()}"  # the system gives the number of a process again
+        self._sent = (folder / "sent" / f"{name}.{self._own}").open("x", encoding="utf-8")
         self._counts: Counter[str] = Counter()
         self._group: Group | None = None
         self._socket = _Socket()
@@ -118,7 +119,7 @@ class _Application:
             task.add_done_callback(lambda _: places.release())
 
     async def _send(self, group: Group, number: int) -> None:
-        text = f"{self._name}/{os.getpid()}/{number} "
+        text = f"{self._name}/{self._own}/{number} "
         size = _LARGE if number % _ONE_IN == 0 else 100
         try:
             await group.send(text.encode().ljust(size, b"."))
@@ -134,7 +135,7 @@ class _Application:
 
     async def _takes(self, group: Group) -> None:
         """Take events, and write down a line for each: so the campaign sees what an application sees."""
-        path = self._folder / "taken" / f"{self._name}.{os.getpid()}"
+        path = self._folder / "taken" / f"{self._name}.{self._own}"
         with path.open("x", encoding="utf-8") as file:
             async for event in group:
                 match event:

@@ -103,7 +103,8 @@ def tortured(campaign: Campaign, folder: Path, progress: Callable[[str], None]) 
 def _judge(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> None:
     """Hold the logs of all incarnations against the stack, and against each other."""
     lives = []
-    paths = sorted(logs.glob("*.log"))
+    # One that was killed before its first line has done nothing.
+    paths = sorted(path for path in logs.glob("*.log") if path.stat().st_size or path.stem not in outcome.killed)
     for at, path in enumerate(paths):
         progress(f"log {at + 1} of {len(paths)}")
         lives.append(replayed(path, path.read_bytes(), killed=path.stem in outcome.killed, most=0))
