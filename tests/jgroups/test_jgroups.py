@@ -187,7 +187,7 @@ def test_an_option_that_the_version_does_not_have_is_refused(jvm: Jvm) -> None:
 def test_a_verdict_that_a_run_contradicts_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    healthy = SCHEDULES["FLAW-66"].__class__("FLAW-66", "", lambda _jvm: Seen("absent", "all is well"), flush=False)
+    healthy = SCHEDULES["FLAW-66"].__class__("FLAW-66", "", lambda _jvm: Seen("absent", "all is well"))
     monkeypatch.setitem(SCHEDULES, "FLAW-66", healthy)
     assert main(["jgroups", "FLAW-66", "--version", "5.5.7"]) == 1
     assert "docs/jgroups.md says present" in capsys.readouterr().out

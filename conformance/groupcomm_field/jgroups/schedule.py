@@ -31,8 +31,8 @@ class Schedule:
     name: str
     says: str
     run: Callable[[Jvm], Seen]
-    flush: bool
-    acks: bool
+    flush: bool = False
+    acks: bool = False
 
     @property
     def erratum(self) -> str:
