@@ -155,7 +155,7 @@ errata: need-java $(STAMP) ## write build/docs/errata from the manifests
 release: need-java $(STAMP) ## write dist/: the vectors of all protocols, the site, and the driver (wheels); SINCE=ARCHIVE is that of the last release
 	@$(BIN)/groupcomm vectors --all --out dist $(if $(SINCE),--since $(SINCE))
 	@$(BIN)/groupcomm site
-	@tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -c -C build site | gzip -n > dist/groupcomm-site.tar.gz
+	@tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -I 'gzip -n' -cf dist/groupcomm-site.tar.gz -C build site
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist . ./conformance
 	@cp locks/base.txt dist/requirements.txt && cp conformance/adapters/Containerfile dist/
 	@cd dist && sha256sum groupcomm* Containerfile requirements.txt > SHA256SUMS
