@@ -3,6 +3,7 @@
 from attrs import evolve
 
 from groupcomm import primary, sequencer
+from groupcomm.effects import Send
 from groupcomm.view import Address, View, ViewId
 
 CONFIG = primary.Config(majority=True)
@@ -39,9 +40,7 @@ def test_a_record_ends_with_the_view_that_is_installed_until_one_is_formed() -> 
     assert primary.on_disk(begun) == (ABC,)
     parted, effects = primary.attempt(CONFIG, begun, evolve(begun, view=BC))
     assert primary.on_disk(parted) == (ABC, BC)
-    assert [effect.message for effect in effects if not isinstance(effect, primary.PassUp)] == [
-        primary.Report(BC.id, (ABC,))
-    ]
+    assert effects == (Send("B", primary.Report(BC.id, (ABC,))),)
     formed, _ = primary.formed_received(CONFIG, parted, primary.FormedReceived("B", primary.Formed(BC.id)))
     assert primary.on_disk(formed) == (BC,)
     alone, _ = primary.attempt(CONFIG, formed, evolve(formed, view=C))
