@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 
-from groupcomm_runtime import Group, Message, join
+from groupcomm_runtime import Group, Message, Settings, join
 
 
 class Member:
@@ -88,6 +88,7 @@ async def main(log: str, how: str, index: int, places: list[str]) -> None:
         listen=place,
         log=log or None,
         safe=how == "safe",
+        settings=Settings(datagram=60_000),  # of loopback
     ) as group:
         print("joined", flush=True)
         member = Member(group, len(places), waits=bool(how))

@@ -1003,7 +1003,6 @@ async def join(
         raise BadInputError("transport= makes a UDP socket: leave it out, or settings with transport='udp'")
     operations = Operations(group, name)  # of what comes before the first incarnation
     place = await address_of("listen=", place_of("listen=", listen), operations, chosen.patience)
-    chosen = chosen.at(place[0])
     with _clear(group):
         discovery: Discovery = (
             Peers(peers, operations) if folder is None else Folder(Path(folder), group, name, chosen.transport, era)
