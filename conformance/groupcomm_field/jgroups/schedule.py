@@ -32,7 +32,7 @@ class Schedule:
     says: str
     run: Callable[[Jvm], Seen]
     flush: bool
-    acks: bool
+    acks: bool = False
 
     @property
     def erratum(self) -> str:
