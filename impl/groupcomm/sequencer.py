@@ -393,12 +393,12 @@ def _still_early(early: tuple[Forward, ...], view: View, *, waits: bool) -> tupl
     )
 
 
-def _released(config: Config, before: State, state: State, effects: tuple[primary.Effect, ...]) -> Transition:
+def _released(config: Config, before: State, state: State, effects: tuple[Effect, ...]) -> Transition:
     """Order what has waited, if the coordinator need wait no more after a step. `Sequencer!Released`."""
-    if not primary.must_wait(config, before) or primary.must_wait(config, state):
-        return state, effects
-    after = evolve(state, early=_still_early(state.early, state.view, waits=False))
-    return after, (*effects, *_resent(after), *_due(after, before.early))
+    if primary.must_wait(config, before) and not primary.must_wait(config, state):
+        state = evolve(state, early=_still_early(state.early, state.view, waits=False))
+        effects = (*effects, *_resent(state), *_due(state, before.early))
+    return state, effects
 
 
 def _without(table: tuple[Entry, ...], seqno: int) -> tuple[Entry, ...]:
