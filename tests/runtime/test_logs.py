@@ -153,7 +153,7 @@ def accepted(
         path = random.choice([*logs])
         before = read[path]
         lines: Lines = [dict(line) for line in before]
-        # (A random line is the first or the last of some 300 too seldom.)
+        # (A random line is the first or the last of some 120 too seldom.)
         at = random.choice((0, len(lines) - 1)) if count <= TIMES_AT_THE_ENDS else random.randrange(len(lines))
         change(lines, at, random)
         if lines == before:  # two equal lines, exchanged
