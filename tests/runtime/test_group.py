@@ -145,7 +145,8 @@ def test_garbage_is_counted_and_harms_nobody(tmp_path: Path) -> None:
         join = groupcomm_runtime.join
         async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as a:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
-                for data in (b"", b"gc", b"gc%c" % VERSION + bytes(40), b"gc%c" % (VERSION + 1) + bytes(40), bytes(60_000)):
+                ours, theirs = (b"gc%c" % version + bytes(40) for version in (VERSION, VERSION + 1))
+                for data in (b"", b"gc", ours, theirs, bytes(60_000)):
                     stranger.sendto(data, a.place)
                 seal = Seal(KEY, "demo")
                 greeting = seal.close(Frame("z#1795471590897000", a.place, "", 1, ()))
