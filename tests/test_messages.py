@@ -7,7 +7,7 @@ from typing import Any, get_args
 import attrs
 import pytest
 
-from groupcomm import flush, gms, merge, merge_gms, sequencer, stable, unicast
+from groupcomm import flush, gms, merge, merge_gms, primary, sequencer, stable, unicast
 from groupcomm_conformance.models import manifest
 from groupcomm_conformance.protocols.derive import load
 
@@ -22,6 +22,8 @@ LAYERS = {
     "UNICAST": (unicast,),
 }
 
+PARTS = {sequencer: (primary.__name__,)}
+
 
 def rows(layer: str) -> dict[str, tuple[str, ...]]:
     section = re.split(r"^## ", PAGE, flags=re.MULTILINE)
@@ -31,13 +33,13 @@ def rows(layer: str) -> dict[str, tuple[str, ...]]:
 
 
 def own(module: Any) -> dict[str, tuple[str, ...]]:  # noqa: ANN401 - a module
-    """The messages that a module defines, by their type in the specification."""
+    """The messages that a module defines, or a part of it that is no protocol, by their type in the specification."""
     tags = load(manifest.load(ROOT, module.__name__.rpartition(".")[2])).codec.tags
     classes = get_args(module.Message) or (module.Message,)
     return {
         tags[cls]: tuple(field.name for field in attrs.fields(cls))
         for cls in classes
-        if cls.__module__ == module.__name__
+        if cls.__module__ in {module.__name__, *PARTS.get(module, ())}
     }
 
 
