@@ -241,6 +241,11 @@ def kept(state: State) -> Record:
     return (*record[:1], *unknown)
 
 
+def is_record(record: Record) -> bool:
+    """Say whether its views have members, and so coordinators. `Primary!IsRecord`."""
+    return all(view.members for view in record)
+
+
 def is_full(config: Config, state: State) -> bool:
     """Say whether a record has no room for another view. `Primary!IsFull`."""
     return len(kept(state)) >= config.max_attempts
@@ -293,6 +298,8 @@ def report_received(config: Config, state: StateT, event: ReportReceived) -> tup
     message = event.message
     if not config.majority:
         raise RemoteProtocolError(state, event, "a REPORT, and this group has no option majority")
+    if not is_record(message.attempts):
+        raise RemoteProtocolError(state, event, "a REPORT of a view without members")
     is_early = message.view_id.counter > state.view.id.counter
     if not is_early and message.view_id != state.view.id:
         return state, ()
@@ -330,4 +337,6 @@ def restored(config: Config, state: StateT, event: Restored) -> tuple[StateT, tu
         raise LocalProtocolError(state, event, "a record, and this group has no option majority")
     if state.joined or not state.founds:
         raise LocalProtocolError(state, event, "an incarnation begins once, and before its first view")
+    if not is_record(event.attempts):
+        raise LocalProtocolError(state, event, "a record has a view without members")
     return evolve(state, attempts=event.attempts, founds=False), ()

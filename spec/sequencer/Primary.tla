@@ -150,6 +150,9 @@ Kept(s) ==
     LET stays(v) == Abandon => ~CountsAs(s.member, s.attempts, CoordinatorOf(v))
     IN IF s.attempts = <<>> THEN <<>> ELSE <<Head(s.attempts)>> \o SelectSeq(Tail(s.attempts), stays)
 
+\* Its views have members, and so coordinators.
+IsRecord(record) == \A i \in DOMAIN record : record[i].members # <<>>
+
 \* The record has no room for a view: the member reports nothing until it hears of a formed view.
 IsFull(s) == Len(Kept(s)) >= MaxAttempts
 
@@ -184,7 +187,7 @@ Attempt(before, s) ==
 ReportReceived(s, e) ==
     LET message == e.message
         after == [s EXCEPT !.reports = Noted(@, e.sender, message)]
-    IN IF ~Majority THEN RemoteError(s)
+    IN IF ~Majority \/ ~IsRecord(message.attempts) THEN RemoteError(s)
        ELSE IF message.view_id.counter > s.view.id.counter THEN Handled(after, <<>>)
        ELSE IF message.view_id # s.view.id THEN Ignored(s)
        ELSE IF ~IsCoordinator(s) \/ e.sender \notin MembersOf(s.view) THEN RemoteError(s)
@@ -202,6 +205,6 @@ FormedReceived(s, e) ==
 
 \* An incarnation begins with the record of the former ones. Without one, it counts as new, and founds no group either.
 Restored(s, e) ==
-    IF ~Majority \/ Joined(s) \/ ~s.founds THEN LocalError(s)
+    IF ~Majority \/ Joined(s) \/ ~s.founds \/ ~IsRecord(e.attempts) THEN LocalError(s)
     ELSE Handled([s EXCEPT !.attempts = e.attempts, !.founds = FALSE], <<>>)
 =============================================================================

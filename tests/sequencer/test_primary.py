@@ -1,9 +1,11 @@
 """Who may be primary: the table of spec/sequencer/README.md, and what its rules are for."""
 
+import pytest
 from attrs import evolve
 
 from groupcomm import primary, sequencer
 from groupcomm.effects import Send
+from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 from groupcomm.view import Address, View, ViewId
 
 CONFIG = primary.Config(majority=True)
@@ -54,6 +56,16 @@ def test_a_founder_forms_its_view_and_a_member_with_a_lost_record_does_not() -> 
     assert not primary.must_wait(CONFIG, primary.attempt(CONFIG, new, first)[0])
     again, _ = primary.restored(CONFIG, new, primary.Restored(()))
     assert primary.must_wait(CONFIG, primary.attempt(CONFIG, again, evolve(first, founds=False))[0])
+
+
+def test_a_record_of_a_view_without_members_is_refused() -> None:
+    """A peer that holds the key, or a disk, may say anything; no member ends by an error of its own."""
+    begun = evolve(primary.in_formed(evolve(sequencer.start("B"), view=BC)), formed=False)
+    report = primary.Report(BC.id, (View(ViewId(1, ""), ()),))
+    with pytest.raises(RemoteProtocolError, match="without members"):
+        primary.report_received(CONFIG, begun, primary.ReportReceived("C", report))
+    with pytest.raises(LocalProtocolError, match="without members"):
+        primary.restored(CONFIG, sequencer.start("B"), primary.Restored(report.attempts))
 
 
 def test_an_incarnation_counts_as_the_former_ones_that_had_its_record() -> None:

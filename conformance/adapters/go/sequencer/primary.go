@@ -212,11 +212,21 @@ func (s State) attempt(c Config, before State) (State, group.Effects) {
 	return s, group.Effects{group.Send{To: s.View.Coordinator(), Message: own}}
 }
 
+// isRecord: its views have members, and so coordinators.
+func isRecord(record []group.View) bool {
+	for _, view := range record {
+		if len(view.Members) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func reportReceived(c Config, s State, e ReportReceived) Result {
 	id, noted := e.Message.ViewId, s
 	noted.Reports = group.Noted(s.Reports, e.Sender, e.Message)
 	switch {
-	case !c.Majority:
+	case !c.Majority || !isRecord(e.Message.Attempts):
 		return group.RemoteError(s)
 	case id.Counter > s.View.Id.Counter:
 		return group.Handled(noted, nil)
@@ -247,7 +257,7 @@ func formedReceived(c Config, s State, e FormedReceived) Result {
 
 // restored: an incarnation begins with the record of the former ones, and founds no group.
 func restored(c Config, s State, e Restored) Result {
-	if !c.Majority || s.joined() || !s.Founds {
+	if !c.Majority || s.joined() || !s.Founds || !isRecord(e.Attempts) {
 		return group.LocalError(s)
 	}
 	s.Founds, s.Attempts = false, e.Attempts
