@@ -52,6 +52,7 @@ def test_broken_cores_are_noticed(name: str, seed: int, claim: str) -> None:
     [
         (["sequencer/flush/gms/stable", "--forever", "slow"], "has no merge_gms, nakack, unicast"),
         (["/".join(DATAGRAMS), "--forever", "cut"], "one_way, pair_cut, slow"),
+        (["/".join(DATAGRAMS), "--forever", "slow", "--majority"], "without a majority waits for ever"),
     ],
 )
 def test_bad_calls(arguments: list[str], said: str) -> None:
