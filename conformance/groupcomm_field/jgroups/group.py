@@ -277,7 +277,7 @@ class Group:
         self.settle(10, 300)
 
     def heal(self) -> None:
-        """End all cuts. Copies that they held are lost; merging notifies each coordinator of all views; then let time pass."""
+        """End all cuts, and lose what they held. Merging notifies each coordinator of all views; then let time pass."""
         self.lose()
         self.cut = set()
         views = {name: str(self.view(name)) for name in self.names}
