@@ -46,8 +46,9 @@ PairReturns ==
 \* ... and that view is followed by another before it is decided which state is kept. (Such is a view with a joiner that goes.)
 FollowedUndecided == Append(PairReturns, Next1(4, "B", <<"B", "A">>, {4}, {}))
 
-\* ... or its senior goes on alone.
-HolderGoesUndecided == Append(PairReturns, Next1(4, "B", <<"B">>, {4}, {}))
+\* ... or its senior goes on alone, and A comes back.
+HolderGoesUndecided ==
+    PairReturns \o <<Next1(4, "B", <<"B">>, {4}, {}), Next1(4, "A", <<"A">>, {4}, {}), Next1(5, "B", <<"B", "A">>, {5, 6}, {})>>
 
 \* A group with a joiner merges with another.
 JoinAndMerge ==

@@ -22,7 +22,9 @@ LocalTypeOK(m) ==
     /\ s.full => s.provider # Nobody
     /\ s.owes => s.soon /\ ~s.settled /\ s.telling
     /\ s.stood \in Nat /\ s.stood <= s.formed
-    /\ s.formed_before \in Nat /\ (s.formed = 0 \/ s.formed_before < s.formed)
+    /\ s.base \in Nat /\ (s.formed = 0 \/ s.base < s.formed)
+    /\ s.after \in Nat /\ s.after <= s.upto /\ s.upto <= s.formed
+    /\ s.vacant => ~s.settled /\ s.provider = Nobody
 
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
@@ -147,8 +149,8 @@ LosesOnlyByDecisionStep ==
            IN \E x \in DOMAIN told :
                 /\ told[x].name # LacksName /\ told[x].name # told[m].name
                 /\ \/ Rank(x) > Rank(m)
-                   \/ Rank(x) = Rank(m) /\ told[x].formed > told[m].formed
-                   \/ /\ Rank(x) = Rank(m) /\ told[x].formed = told[m].formed
+                   \/ Rank(x) = Rank(m) /\ told[x].stood > told[m].stood
+                   \/ /\ Rank(x) = Rank(m) /\ told[x].stood = told[m].stood
                       /\ Cardinality(Tellers(told, told[x].name)) >= Cardinality(Tellers(told, told[m].name))
 
 WasDeclared(state) == state # <<>> /\ state[1][2] = -1
@@ -250,8 +252,8 @@ Fair ==
 
 LiveSpec == Spec /\ Fair
 
-\* A member of m's view has the state.
-IsThere(m) == m \in up /\ installed[m] # 0 /\ \E x \in up : installed[x] = installed[m] /\ local[x].has
+\* A member of m's view has the state, and with Majority that of the primary.
+IsThere(m) == m \in up /\ installed[m] # 0 /\ \E x \in up : installed[x] = installed[m] /\ local[x].has /\ ~local[x].vacant
 
 \* EveryJoinerGetsAState: if in the end a member of its view has the state, a member has it.
 EventuallyHasState == \A m \in Member : <>[]IsThere(m) => <>[]local[m].has
