@@ -23,7 +23,7 @@ from groupcomm.stack import APPLICATION, Tagged
 
 __all__ = ["LARGEST_INTEGER", "LONGEST_TEXT", "VERSION", "Codec", "RefusedError", "canonical", "pack", "unpack"]
 
-VERSION: Final = 9
+VERSION: Final = 10
 """Of the form of messages and datagrams."""
 
 LARGEST_INTEGER: Final = 2**62

@@ -470,7 +470,7 @@ class Member:
             case PassUp(ViewInstalled() as view):
                 self._installed = time.monotonic()
                 self._application.installs(view)
-            case PassUp(sequencer.ViewFormed(view_id)):
+            case PassUp(sequencer.ViewFormed(view_id, _)):
                 self._application.formed(view_id)
             case PassUp(flush.Unblock()):
                 self._application.blocked(on=False)

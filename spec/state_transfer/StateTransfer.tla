@@ -211,6 +211,16 @@ Tell(s) == Multicast(TellMessage(s.view.id, StandingOf(s)))
 Begins(s) == [Idle(s) EXCEPT !.settled = FALSE, !.vacant = FALSE, !.telling = TRUE, !.told = [m \in {} |-> 0],
                              !.name = IF ~s.has THEN LacksName ELSE IF s.settled THEN <<s.view.id>> ELSE @]
 
+\* Its view is formed: its state stands there, if it stood in the base. A view that follows a vacant one without a merge is vacant.
+Stands(s) ==
+    IF ~IsFormed(s) THEN s
+    ELSE IF s.vacant THEN [s EXCEPT !.after = IF s.upto = s.base THEN @ ELSE s.base, !.upto = s.formed]
+    ELSE IF s.stood >= s.base \/ ~StandsIfBased THEN [s EXCEPT !.stood = s.formed]
+    ELSE s
+
+\* Its view has no state of the primary.
+Vacates(s) == Stands([Begins(s) EXCEPT !.telling = FALSE, !.vacant = TRUE])
+
 SetsTimer(s) == IF s.timer /\ TimerOnce THEN <<>> ELSE <<SetTimer("ask", AskTime, AskTime)>>
 
 \* Ask the first member of the view that may have the state. (If none has, and the view is formed, the members tell: it may be
@@ -221,7 +231,8 @@ Ask(s, before) ==
         idle == Idle(s)
         first == before \o MakesRoom(s)
     IN IF candidates = <<>> /\ IsFormed(s) /\ KeepFrom = "base" /\ DOMAIN s.told = {}
-       THEN Handled(Begins(s), first \o <<Tell(Begins(s))>>)
+       THEN IF s.view.members = <<s.member>> THEN Handled(Vacates(s), first \o <<NoState>>)
+            ELSE Handled(Begins(s), first \o <<Tell(Begins(s))>>)
        ELSE IF candidates = <<>>
        THEN Handled([idle EXCEPT !.timer = TRUE], first \o <<NoState>> \o SetsTimer(s))
        ELSE LET ask == AskMessage(Head(candidates), s.attempt + 1) IN
@@ -376,14 +387,7 @@ NameAfter(s) ==
     ELSE IF s.settled THEN <<s.view.id>>
     ELSE IF NameBranches THEN Append(s.name, s.view.id) ELSE s.name
 
-\* Its view is formed: its state stands there, if it stood in the base. A view that follows a vacant one without a merge is vacant.
-Stands(s) ==
-    IF ~IsFormed(s) THEN s
-    ELSE IF s.vacant THEN [s EXCEPT !.after = IF s.upto = s.base THEN @ ELSE s.base, !.upto = s.formed]
-    ELSE IF s.stood >= s.base \/ ~StandsIfBased THEN [s EXCEPT !.stood = s.formed]
-    ELSE s
-
-\* All have one state, and it is not that of the primary: the others have joined a member that was cut off.
+\* All that have a state have one, and it is not that of the primary: a member that was cut off, and members that have joined it.
 IsStale(s) == KeepFrom = "base" /\ IsFormed(s) /\ s.settled /\ s.has /\ s.stood < s.base
 
 \* Messages are ordered in this view from now on. (SEQUENCER may form a view before it passes it up.) `before`: the counter of
@@ -391,8 +395,8 @@ IsStale(s) == KeepFrom = "base" /\ IsFormed(s) /\ s.settled /\ s.has /\ s.stood 
 ViewFormed(s, e) ==
     LET after == Stands([s EXCEPT !.formed = e.view_id.counter, !.base = e.before])
         asksNone == IsFormed(after) /\ s.settled /\ ~s.has /\ s.provider = Nobody /\ ~s.soon /\ ~s.telling /\ KeepFrom = "base"
-    IN IF e.view_id.counter <= s.formed THEN LocalError(s)
-       ELSE IF IsStale(after) \/ asksNone THEN Handled(Begins(after), <<PassUp(e), Tell(Begins(after))>>)
+    IN IF e.view_id.counter <= s.formed \/ e.before \notin 0 .. e.view_id.counter - 1 THEN LocalError(s)
+       ELSE IF IsStale(after) \/ asksNone THEN Handled(Vacates(after), <<PassUp(e), NoState>>)
        ELSE Handled(after, <<PassUp(e)>>)
 
 Tellers(told, name) == {m \in DOMAIN told : told[m].name = name}
@@ -401,7 +405,7 @@ Tellers(told, name) == {m \in DOMAIN told : told[m].name = name}
 Wanted(s, told) ==
     LET base == IF IsFormed(s) THEN s.base ELSE 0
         IsVacant(n) == TellVacant /\ \E m \in DOMAIN told : told[m].after < n /\ n <= told[m].upto
-    IN CHOOSE n \in 0 .. base : ~IsVacant(n) /\ \A i \in n + 1 .. base : IsVacant(i)
+    IN CHOOSE n \in 0 .. base : (n = 0 \/ ~IsVacant(n)) /\ \A i \in n + 1 .. base : IsVacant(i)
 
 \* The members that have the state that is kept. Of two states with equal rank it is that of the more senior member. Where no
 \* member has a state, it is the first member that declares one.
@@ -501,7 +505,7 @@ ViewInstalled(s, e) ==
         room == IF stays THEN <<>> ELSE MakesRoom(s)
     IN IF s.member \notin now \/ e.view.id.counter <= s.view.id.counter THEN LocalError(s)
        ELSE IF unsettled THEN Handled(after, freed \o room \o <<Tell(after)>>)
-       ELSE IF IsStale(entered) THEN Handled(Begins(entered), freed \o <<Tell(Begins(entered))>>)
+       ELSE IF IsStale(entered) THEN Handled(Vacates(entered), freed \o <<NoState>>)
        ELSE IF entered.has \/ vacant THEN Handled(Idle(entered), freed)
        ELSE IF stays THEN Handled(entered, freed)
        ELSE IF ~AskAgain /\ s.provider # Nobody THEN Handled(entered, freed)

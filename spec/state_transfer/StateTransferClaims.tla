@@ -88,6 +88,16 @@ KeepsOneState ==
         \A m \in Holders(k) : \E u \in DOMAIN cut[k] :
             IsLine(u) => IsPrefix(StateAt(u, cut[k][u]), apps[m].state)
 
+\* Where all members are there that the group began with, and each has heard that its views were formed, one of them has the state
+\* of the primary.
+HeardAll(m) == \A i \in 2 .. Len(path[m]) : path[m][i - 1] \in formed => path[m][i - 1] \in reports[path[m][i]][m] /\ LeftKnowing(m, path[m][i])
+
+HolderWins ==
+    (/\ \A m \in Member : HeardAll(m)
+     /\ \A m \in Member : m \in up /\ installed[m] # 0 /\ installed[m] = installed[CHOOSE x \in Member : TRUE]
+     /\ \A m \in Member : m \in DOMAIN views[1].lives)
+    => \A m \in Member : ~local[m].vacant
+
 \* A merge does not lose every state.
 StateIsKept ==
     \A k \in DOMAIN views :

@@ -11,8 +11,10 @@
 (* refusal of all members (AllRefuse). A view is known by its number.         *)
 (*                                                                            *)
 (* SAFE tells a sender that a message is safe if all members of a view have   *)
-(* delivered it, or if the sender has delivered it and its next view, without *)
-(* a merge, is formed. The claim: a message that is safe is in each state of  *)
+(* delivered it; or if the sender has delivered it, its next view follows     *)
+(* without a merge, and all members know that this one is formed.             *)
+(* STATE_TRANSFER passes that on when it is decided which state is kept, and  *)
+(* does not if none is. The claim: a message that is safe is in each state of *)
 (* the primary after that (SafeIsKept).                                       *)
 (******************************************************************************)
 EXTENDS StateTransfer
@@ -23,6 +25,10 @@ CONSTANTS
     MaxViews,       \* bound
     Sends,          \* bound: how many messages applications multicast
     MaxRestarts     \* fault budget
+
+\* Guards of SAFE and of STATE_TRANSFER.
+SafeWhen == "all"       \* what was delivered before a view is safe when "all" its members know that it is formed, or the "sender"
+SafeIfDecided == TRUE   \* ... and when it is decided which state is kept
 
 VARIABLES
     views,      \* the views: id, members, and `from`: [member -> the number of its view when this one was decided; 0]
@@ -36,12 +42,14 @@ VARIABLES
     place,      \* [Member -> how much of its view's order it has delivered]
     state,      \* [Member -> the messages in its application's state]
     got,        \* [Member -> the messages that it has delivered, or passed over]
-    open,       \* [Member -> its messages that it has delivered, and of which SAFE has said nothing]
-    safe,       \* the messages that are safe, and in which view they became so
+    open,       \* [Member -> its messages that it had delivered before its view, if views did not merge since]
+    unsure,     \* [Member -> its messages that were safe in a view that ended before it was decided which state is kept]
+    heard,      \* per view: the members that know that it is formed
+    safe,       \* the messages that its sender knows to be safe, and in which view it came to know
     up,
     restarts
 
-vars == <<views, at, local, records, reports, early, order, cut, place, state, got, open, safe, up, restarts>>
+vars == <<views, at, local, records, reports, early, order, cut, place, state, got, open, unsure, heard, safe, up, restarts>>
 
 Vote == INSTANCE Primary WITH Majority <- TRUE, MaxAttempts <- 9
 
@@ -95,14 +103,21 @@ Apply(m, k, step, before, orders, earlies) ==
        /\ order' = IF goes /\ orders[k] # <<>> THEN [orders EXCEPT ![k] = @ \o casts] ELSE orders
        /\ early' = IF goes /\ orders[k] = <<>> THEN [earlies EXCEPT ![k] = @ \o casts] ELSE earlies
 
-\* Messages that all members of a view have delivered are safe.
-Acknowledged(deliveries, orders) ==
-    UNION {{<<<<item.by, item.message.payload>>, k>> :
-                item \in {item \in {orders[k][i] : i \in DOMAIN orders[k]} :
-                    item.message.type = "APP" /\ \A m \in MembersOf(views[k]) : <<item.by, item.message.payload>> \in deliveries[m]}} :
-           k \in DOMAIN orders}
+\* The messages that m's SAFE takes for safe: all members of a view have delivered them, or they were delivered before m's view.
+Acknowledged(m, deliveries, orders) ==
+    {x \in deliveries[m] : x[1] = m /\ \E k \in DOMAIN orders :
+        /\ \E i \in DOMAIN orders[k] : orders[k][i].by = m /\ orders[k][i].message = AppMessage(x[2], 1, x[2])
+        /\ \A n \in MembersOf(views[k]) : x \in deliveries[n]}
 
-Quiet == UNCHANGED <<views, at, records, reports, cut, place, got, open, safe, up, restarts>>
+BeforeView(m, hearers) ==
+    IF IF SafeWhen = "all" THEN MembersOf(views[at[m]]) \subseteq hearers[at[m]] ELSE m \in hearers[at[m]] THEN open[m] ELSE {}
+
+\* m hears that these are safe. (In each step that changes what is delivered, heard or decided.)
+Hears(deliveries, orders, hearers, locals) ==
+    safe' = safe \cup UNION {{<<x, at[m]>> : x \in (Acknowledged(m, deliveries, orders) \cup BeforeView(m, hearers)) \ unsure[m]} :
+        m \in {m \in up : at[m] # 0 /\ m \in hearers[at[m]] /\ (SafeIfDecided => locals[m].settled)}}
+
+Quiet == UNCHANGED <<views, at, records, reports, cut, place, got, open, unsure, heard, safe, up, restarts>>
 
 AppSends(m) ==
     /\ m \in up /\ at[m] # 0 /\ local[m].sent < Sends[m] /\ ~IsClosed(m) /\ IsFormedView(at[m]) /\ IsOpen(m, at[m])
@@ -127,11 +142,11 @@ Deliver1(m) ==
                       [] item.message.type = "APP" -> [type |-> "AppReceived", sender |-> item.by, message |-> item.message]
        IN /\ Apply(m, k, IF item.message.type = "APP" /\ x \in got[m] THEN Ignored(local[m]) ELSE Step(local[m], event), <<>>, order, early)
           /\ got' = IF item.message.type = "APP" THEN [got EXCEPT ![m] = @ \cup {x}] ELSE got
-          /\ safe' = safe \cup Acknowledged(got', order)
-                          \cup (IF item.message.type = "FORMED" THEN {<<y, k>> : y \in open[m]} ELSE {})
+          /\ heard' = [heard EXCEPT ![k] = @ \cup {m}]
+          /\ Hears(got', order, heard', local')
           /\ records' = IF item.message.type = "FORMED" THEN [records EXCEPT ![m] = <<PlainView(views[k])>>] ELSE records
     /\ place' = [place EXCEPT ![m] = @ + 1]
-    /\ UNCHANGED <<views, at, reports, cut, open, up, restarts>>
+    /\ UNCHANGED <<views, at, reports, cut, open, unsure, up, restarts>>
 
 \* m takes the state of p.
 Takes(m) ==
@@ -190,6 +205,9 @@ Installs(m, k, known) ==
           IN /\ local' = [local EXCEPT ![m] = Clean(step.state)]
              /\ order' = IF goes /\ orders[k] # <<>> THEN [orders EXCEPT ![k] = @ \o casts] ELSE orders
              /\ early' = IF goes /\ orders[k] = <<>> THEN [earlies EXCEPT ![k] = @ \o casts] ELSE earlies
+       /\ unsure' = IF local[m].settled THEN unsure
+                     ELSE [unsure EXCEPT ![m] = @ \cup Acknowledged(m, got, order) \cup BeforeView(m, heard)]
+       /\ heard' = Longer(heard, k, {})
     /\ UNCHANGED <<state, got, safe, up, restarts>>
 
 InstallNew(m) ==
@@ -213,8 +231,9 @@ Form(c) ==
                     [early EXCEPT ![k] = <<>>])
     /\ place' = [place EXCEPT ![c] = 1]
     /\ records' = [records EXCEPT ![c] = <<PlainView(views[k])>>]
-    /\ safe' = safe \cup {<<y, k>> : y \in open[c]}
-    /\ UNCHANGED <<views, at, reports, cut, got, open, up, restarts>>
+    /\ heard' = [heard EXCEPT ![at[c]] = @ \cup {c}]
+    /\ Hears(got, order', heard', local')
+    /\ UNCHANGED <<views, at, reports, cut, got, open, unsure, up, restarts>>
 
 \* m begins again: with its record, and without its state.
 Restart(m) ==
@@ -224,7 +243,7 @@ Restart(m) ==
         /\ up' = (up \ {m}) \cup {n}
         /\ records' = [records EXCEPT ![n] = records[m]]
     /\ restarts' = restarts + 1
-    /\ UNCHANGED <<views, at, local, reports, early, order, cut, place, state, got, open, safe>>
+    /\ UNCHANGED <<views, at, local, reports, early, order, cut, place, state, got, open, unsure, heard, safe>>
 
 Init ==
     /\ views = <<[id |-> ViewId(1, Founders[1]), members |-> Founders, from |-> [m \in {} |-> 0]]>>
@@ -237,7 +256,8 @@ Init ==
     /\ order = <<<<[by |-> Founders[1], message |-> [type |-> "FORMED", before |-> 0, payload |-> 0]]>>>>
     /\ cut = <<[u \in {} |-> 0]>>
     /\ place = [m \in Member |-> IF at[m] = 0 THEN 0 ELSE 1]
-    /\ state = [m \in Member |-> {}] /\ got = state /\ open = state
+    /\ state = [m \in Member |-> {}] /\ got = state /\ open = state /\ unsure = state
+    /\ heard = <<MembersOf(views[1])>>
     /\ safe = {}
     /\ up = {m \in Member : ~\E x \in Member : IsFormer(x, m)}
     /\ restarts = 0
