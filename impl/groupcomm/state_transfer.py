@@ -822,7 +822,7 @@ def _vacates(state: State) -> State:
 
 
 def _view_formed(state: State, event: ViewFormed) -> Transition:
-    """Messages are ordered in this view. (SEQUENCER may form a view before it passes it up.)"""
+    """Note that messages are ordered in this view, which SEQUENCER may form before it passes it up."""
     counter = event.view_id.counter
     if counter <= state.formed or not 0 <= event.before < counter:
         raise LocalProtocolError(state, event, "views are formed by rising counters")
