@@ -827,8 +827,8 @@ def _view_formed(state: State, event: ViewFormed) -> Transition:
     if counter <= state.formed or not 0 <= event.before < counter:
         raise LocalProtocolError(state, event, "views are formed by rising counters")
     after = _stands(evolve(state, formed=counter, base=event.before))
-    waits = state.soon or state.telling or state.provider != NOBODY
-    asks_none = _is_formed(after) and state.settled and not state.has and not waits
+    alone = state.view.members == (state.member,)
+    asks_none = _is_formed(after) and alone and state.settled and not state.has and not state.telling
     if not asks_none and not _is_stale(after):
         return after, (PassUp(event),)
     return _vacates(after), (PassUp(event), PassUp(NoState()))

@@ -394,7 +394,7 @@ IsStale(s) == KeepFrom = "base" /\ IsFormed(s) /\ s.settled /\ s.has /\ s.stood 
 \* its base.
 ViewFormed(s, e) ==
     LET after == Stands([s EXCEPT !.formed = e.view_id.counter, !.base = e.before])
-        asksNone == IsFormed(after) /\ s.settled /\ ~s.has /\ s.provider = Nobody /\ ~s.soon /\ ~s.telling /\ KeepFrom = "base"
+        asksNone == IsFormed(after) /\ s.view.members = <<s.member>> /\ s.settled /\ ~s.has /\ ~s.telling /\ KeepFrom = "base"
     IN IF e.view_id.counter <= s.formed \/ e.before \notin 0 .. e.view_id.counter - 1 THEN LocalError(s)
        ELSE IF IsStale(after) \/ asksNone THEN Handled(Vacates(after), <<PassUp(e), NoState>>)
        ELSE Handled(after, <<PassUp(e)>>)

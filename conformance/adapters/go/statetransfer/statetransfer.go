@@ -299,7 +299,8 @@ func viewFormed(s State, e group.ViewFormed) Result {
 	}
 	s.Formed, s.Base = e.ViewId.Counter, e.Before
 	t := s.stands()
-	if t.isStale() || t.isFormed() && s.waits() && !s.Soon && !s.Telling {
+	asksNone := t.isFormed() && len(s.View.Members) == 1 && s.Settled && !s.Has && !s.Telling
+	if t.isStale() || asksNone {
 		return group.Handled(t.vacates(), group.Join(up(e), up(NoState{})))
 	}
 	return group.Handled(t, up(e))
