@@ -284,15 +284,6 @@ FormedViews ==
     {k \in DOMAIN views : k <= Len(First) \/ \E i \in DOMAIN log[k][CoordinatorOf(views[k])] :
         LET message == log[k][CoordinatorOf(views[k])][i] IN message.type = "FORMED" /\ message.view_id = views[k].id}
 
-\* FORMED says which formed view was the last before it: no formed view is between the two, of those of which a member of it has
-\* heard.
-BeforeIsFormed ==
-    \A k \in FormedViews : \A i \in DOMAIN log[k][CoordinatorOf(views[k])] :
-        LET message == log[k][CoordinatorOf(views[k])][i] IN
-        message.type = "FORMED" =>
-            /\ message.before < views[k].id.counter
-            /\ message.before # 0 => \E j \in FormedViews \ {k} : views[j].id.counter = message.before /\ OnOnePath(j, k)
-
 OnOnePath(j, k) == j = k \/ Group!ComesBefore(j, views[k].preds) \/ Group!ComesBefore(k, views[j].preds)
 
 \* Of two formed views one comes before the other.

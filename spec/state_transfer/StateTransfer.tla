@@ -414,7 +414,7 @@ KeptBy(s, told) ==
         named == {i \in DOMAIN list : told[list[i]].name # LacksName}
         declarers == {i \in DOMAIN list : told[list[i]].declared}
         wanted == Wanted(s, told)
-        based == {i \in named \ declarers : told[list[i]].stood >= wanted}
+        based == {i \in IF DeclaredIsLast THEN named \ declarers ELSE named : told[list[i]].stood >= wanted}
         grown == IF KeepFrom = "base" /\ (based # {} \/ declarers = {}) THEN based
                  ELSE IF DeclaredIsLast /\ named \ declarers # {} THEN named \ declarers ELSE named
         latest == {i \in grown : KeepFrom = "any" \/ \A j \in grown : told[list[j]].stood <= told[list[i]].stood}
