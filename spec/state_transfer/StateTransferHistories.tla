@@ -17,7 +17,7 @@
 (* does not if none is. The claim: a message that is safe is in each state of *)
 (* the primary after that (SafeIsKept).                                       *)
 (******************************************************************************)
-EXTENDS StateTransfer
+EXTENDS StateTransfer, Acts
 
 CONSTANTS
     Member,         \* all addresses
@@ -33,7 +33,7 @@ SafeIfDecided == TRUE   \* ... and when it is decided which state is kept
 VARIABLES
     views,      \* the views: id, members, and `from`: [member -> the number of its view when this one was decided; 0]
     at,         \* [Member -> the number of its view; 0]
-    local,      \* [Member -> STATE_TRANSFER's state]
+    \* (local of Acts: STATE_TRANSFER's state)
     records,    \* [Member -> its record, see Primary]
     reports,    \* per view: [a member that has installed it -> what it reported]
     early,      \* per view: what was multicast there before it was formed
@@ -49,7 +49,7 @@ VARIABLES
     up,
     restarts
 
-vars == <<views, at, local, records, reports, early, order, cut, place, state, got, open, unsure, heard, safe, up, restarts>>
+vars == <<act, views, at, local, records, reports, early, order, cut, place, state, got, open, unsure, heard, safe, up, restarts>>
 
 Vote == INSTANCE Primary WITH Majority <- TRUE, MaxAttempts <- 9
 
@@ -260,9 +260,11 @@ Init ==
     /\ safe = {}
     /\ up = {m \in Member : ~\E x \in Member : IsFormer(x, m)}
     /\ restarts = 0
+    /\ act = NoAct
 
 Next ==
-    \E m \in Member :
+    /\ UNCHANGED act
+    /\ \E m \in Member :
         \/ AppSends(m)
         \/ TellsSoon(m)
         \/ Deliver1(m)
