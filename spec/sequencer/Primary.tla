@@ -142,7 +142,7 @@ MayForm(s) == Founds(s) \/ IsQuorum(RecordsOf(s), s.view)
 \* The counter of the last formed view that these know.
 Before(records, view) ==
     LET enough == Quorum(records, Leavers(records, view))
-        known == {enough[m][1].id.counter : m \in {m \in DOMAIN enough : enough[m] # <<>>}}
+        known == {records[m][1].id.counter : m \in {m \in enough : records[m] # <<>>}}
     IN IF known = {} THEN 0 ELSE CHOOSE n \in known : \A i \in known : i <= n
 
 -----------------------------------------------------------------------------
