@@ -527,7 +527,8 @@ class Group:
         no other task takes any for the patience. Raises EndedError where the group is left before.
 
         If all members that had the state are gone, it waits for one of them. The events say so (`NoState`),
-        and the log of the operator ("no state yet"). See `declare_state`.
+        and the log of the operator ("no state yet"). See `declare_state`. With `majority` a member waits, too,
+        that has an older state than the primary's.
         """
         if self._state is None:
             raise BadInputError("a group without state= has no state: give `join` one")
