@@ -400,7 +400,7 @@ def test_the_few_rows_tell_each_mutant_three_times() -> None:
     assert few.missed == ()
     assert few.killing > 0
     rows = {name: Rows(STABLE, each.table, each.constants) for name, each in tables.items()}
-    survivors = explanations(ROOT, "stable", spec=False).mutants
+    survivors = explanations(ROOT, "stable", "core").mutants
     fell = {}
     for mutant in (each for each in mutants(STABLE) if each.function != "start"):
         with mutated(STABLE, mutant) as core:
