@@ -39,7 +39,7 @@ from .weakening import Weakenings, called
 
 __all__ = ["LARGEST", "judge"]
 
-LARGEST: Final = 5_000
+LARGEST: Final = 3_000
 """The most transitions of a model that judges."""
 
 _GROWS: Final = 5
