@@ -1,12 +1,12 @@
 r"""Judging the conditions of `Step`: without one of them, a claim must be violated.
 
 Guards are conditions with a name, and each has an ablation. This makes the ablations of all other conditions: a
-conjunct or a disjunct is dropped, or one branch of an IF is taken always. The models that hold search with such a
-step, the smallest first, until one of their claims is violated. A condition that no claim notices is needless, or
-decides what no claim speaks of (which rows notice), or a claim is missing.
+conjunct or a disjunct is dropped, or one branch of an IF is taken always. The models that control an ablation
+search with such a step until one of their claims is violated, the first 10,000 states of each. A condition that no
+claim notices is needless, or decides what no claim speaks of (which rows notice), or a claim is missing.
 
 Claims, and the group around the members, use operators of the step as they are: only `Step` and `Start` get copies of
-what is changed. A search ends where it is much larger than with the right step.
+what is changed.
 """
 
 import json
@@ -37,18 +37,12 @@ from groupcomm_conformance.tlc.errors import EvaluationFailed, TimedOut
 from .claims import Root, copies
 from .weakening import Weakenings, called
 
-__all__ = ["LARGEST", "judge"]
+__all__ = ["MOST", "judge"]
 
-LARGEST: Final = 3_000
-"""The most transitions of a model that judges."""
-
-_GROWS: Final = 5
-"""How many times as many states a search may have with a changed step as with the right one; and 2,000 more."""
+MOST: Final = 10_000
+"""The most states of a search."""
 
 _SECONDS: Final = 60
-_LEAST: Final = 20
-"""The fewest transitions of a model that judges: smaller ones are about a condition of the environment."""
-
 _BRANCH: Final = re.compile(r": IF .* -> IF (TRUE|FALSE)( \(place \d+\))?$")
 _JUNCTIONS: Final = frozenset({r"\land", r"\lor", "$ConjList", "$DisjList", "=>"})
 _ROOTS: Final = ("Step", "Start")
@@ -64,7 +58,7 @@ def judge(
     *,
     cache: Path | None = None,
     workers: int = 1,
-    largest: int = LARGEST,
+    most: int = MOST,
     progress: Callable[[int, int, str], None] = lambda _at, _of, _name: None,
 ) -> Judged:
     """Change each condition of `Step`, and let the claims of small models judge.
@@ -73,8 +67,8 @@ def judge(
     """
     definitions, mutants, _ = broken(manifest, tables)
     conditions = [each for each in mutants if _is_condition(each)]
-    models = _models(manifest, definitions.module, largest)
-    judging = _Judging(manifest, definitions, conditions, models, _Verdicts(cache) if cache else None)
+    models = _models(manifest, definitions.module)
+    judging = _Judging(manifest, definitions, conditions, models, most, _Verdicts(cache) if cache else None)
     with ThreadPoolExecutor(workers) as pool:
         found: list[Noticed | None] = []
         for at, each in enumerate(pool.map(judging.judged, range(len(conditions))), start=1):
@@ -94,14 +88,15 @@ def _is_condition(mutant: SpecMutant) -> bool:
             return False
 
 
-def _models(manifest: Manifest, module: str, largest: int) -> list[Model]:
-    """The models that hold, over modules that extend the step's, the smallest first; those of liveness last."""
+def _models(manifest: Manifest, module: str) -> list[Model]:
+    """The controls of ablations over modules that extend the step's, the smallest first; those of liveness last."""
+    controls = {model.control for model in manifest.models}
     found = [
         (model.liveness, model.counts.transitions, model)
         for model in manifest.models
-        if model.holds
+        if model.name in controls
+        and model.tier != "deep"
         and model.counts is not None
-        and _LEAST <= model.counts.transitions <= largest
         and not set(_ROOTS) & manifest.cfg(model).constants.keys()
         and module in _scope(manifest, model)
     ]
@@ -121,6 +116,7 @@ class _Judging:
     definitions: Definitions
     conditions: Sequence[SpecMutant]
     models: Sequence[Model]
+    most: int
     store: _Verdicts | None
     _root: Root = field(init=False)
     _noticed: Counter[tuple[str, str]] = field(factory=Counter)
@@ -151,7 +147,6 @@ class _Judging:
         return None
 
     def _searched(self, at: int, model: Model) -> Noticed | None:
-        assert model.counts is not None  # noqa: S101 - see _models
         module = self.manifest.module_of(model.claims)
         modules = read_modules(self.manifest.folders, module)
         run = remembered(self._run(at, module, model), modules)
@@ -186,7 +181,6 @@ class _Judging:
         return found
 
     def _run(self, at: int, module: str, model: Model) -> Run:
-        assert model.counts is not None  # noqa: S101 - see _models
         cfg = self.manifest.cfg(model)
         lines: list[str] = []
         constants = dict(cfg.constants)
@@ -199,12 +193,11 @@ class _Judging:
             if changed in self._root.uses[top]:
                 lines += copies(self._root, top, at, f"Weak_{top}_")
                 constants[top] = f"<- Weak_{top}_{top}"
-        most = _GROWS * model.counts.distinct + 2_000
         text = "\n".join(
             (
                 f"---- MODULE {ROOT} ----\nEXTENDS {module}, Naturals, TLC",
                 *map(folded, lines),
-                f'Weak_Stop == IF TLCGet("distinct") > {most} THEN TLCSet("exit", TRUE) ELSE TRUE\n====\n',
+                f'Weak_Stop == IF TLCGet("distinct") > {self.most} THEN TLCSet("exit", TRUE) ELSE TRUE\n====\n',
             )
         )
         return Run(text, evolve(cfg, constants=constants, invariants=(*cfg.invariants, "Weak_Stop")))
