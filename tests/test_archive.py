@@ -118,6 +118,15 @@ def test_an_event_has_its_types_its_condition_and_its_ways(files: Made) -> None:
     assert "StabilityTimeout(s, e) ==\n    IF ~s.pending THEN Ignored(s)\n    ELSE Handled(" in transitions
 
 
+def test_what_step_asks_before_an_operator_stands_with_it() -> None:
+    arm = arms(load(ROOT, "heartbeat"))["HeartbeatReceived"]
+    assert arm.operator == "HeartbeatReceived"
+    assert arm.text.startswith(
+        "IF IsMalformed(s, e) THEN RemoteError(s) ELSE HeartbeatReceived(s, e)\n\nIsMalformed(s, e) ==\n"
+    )
+    assert "\n\nHeartbeatReceived(s, e) ==\n" in arm.text
+
+
 def test_a_row_is_printed_as_the_table_has_it(files: Made, tmp_path: Path) -> None:
     of, told = table("stable", MODEL), model_of(files)
     assert [row(told, number)["expected"]["outcome"] for number in (1, 206, len(of))] == [
