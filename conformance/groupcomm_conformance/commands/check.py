@@ -24,8 +24,8 @@ from groupcomm_conformance.models.checking import (
 )
 from groupcomm_conformance.models.consistency import require_use
 from groupcomm_conformance.models.manifest import (
-    Erratum,
     TIERS,
+    Erratum,
     Manifest,
     Model,
     Tier,
