@@ -106,7 +106,7 @@ def test_check_names_deep_records_that_are_stale_and_fails_for_none(project: Pat
     (project / "spec/toy/models.yaml").write_text(text + deep)
     with (project / "spec/toy/recorded.yaml").open("a") as recorded:
         recorded.write('long: {distinct: 75, transitions: 520, depth: 8, digest: "0123456789abcdef"}\n')
-    assert 0 == main(["check", "--model", "pair", "--model", "hasty", "--cached", "--json"])
+    assert 0 == main(["check", "--tier", "smoke", "--cached", "--json"])
     out, err = capsys.readouterr()
     told = json.loads(out)
     assert [{"protocol": "toy", "model": "long"}] == told["stale"]
@@ -117,7 +117,7 @@ def test_check_names_deep_records_that_are_stale_and_fails_for_none(project: Pat
     )
     assert 0 == main(["check", "--model", "long", "--record", "--cached"])
     assert "recorded toy long: digest 0123456789abcdef -> " in capsys.readouterr().err
-    assert 0 == main(["check", "--model", "pair", "--cached"])
+    assert 0 == main(["check", "--tier", "smoke", "--cached"])
     assert "STALE" not in capsys.readouterr().out
 
 
