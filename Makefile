@@ -97,6 +97,7 @@ strangers: $(STAMP) ## give a member of the runtime EVENTS hostile messages with
 torture: $(STAMP) ## do 500 faults to a group of five processes, and judge their logs (some minutes)
 	@$(BIN)/groupcomm torture --members 5 --faults 500 --seed $(SEED)
 	@$(BIN)/groupcomm torture --members 5 --faults 100 --seed $(SEED) --majority
+	@$(BIN)/groupcomm torture --members 5 --faults 100 --seed $(SEED) --tcp --majority --state --large 300000
 
 lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps that take no longer
 	@$(BIN)/python -m tests.stacks.test_lives 100000
