@@ -63,6 +63,7 @@ _TIMES: Final = 3  # as many bytes go to an incarnation that greets, until it ha
 _GREETING: Final = bytes(200)  # so that an answer has room in them
 MOST_HEARD: Final = 4_096
 """Incarnations whose numbers are remembered; beyond, half of the silent are forgotten."""
+_GATHERS: Final = 0.04  # seconds that a JOIN_REQ waits for others; UNICAST would send it again after 0.05
 _HEARS: Final = 3  # heartbeats, in which all at the places of a list are heard, and all write their records
 _COUNTED: Final = {(name, what): f"{name} {what}" for name in LAYERS for what in ("sent", "received", "timers")}
 _TRANSFERS: Final = (
@@ -181,6 +182,8 @@ class Member:
         """The bytes that may still go to an incarnation that has greeted and has not answered yet."""
         self._listed: set[Place] = {*discovery.greets}
         """The places that the own list or folder names."""
+        self._joins: dict[Address, tuple[str, Arrived, bytes]] = {}
+        """The last JOIN_REQ of each process that is not taken yet."""
         self._sent: deque[tuple[bytes, Place]] = deque(maxlen=_REMEMBERED)
         self._doubts = Doubts()
         self._refuses, self._founding = 0, False
@@ -839,7 +842,24 @@ class Member:
             self.counts["not taken"] += 1  # it is sent again
             return
         self._count(message, "received")
-        self._take(f"{sender} {number}", Arrived(sender, message), data)
+        took = f"{sender} {number}", Arrived(sender, message), data
+        match message.message:
+            case unicast.Data(receiver=life, payload=Tagged(_, gms.JoinReq())) if life != unicast.UNKNOWN:
+                self._gathers(sender, took)
+            case _:
+                self._take(*took)
+
+    def _gathers(self, sender: Address, took: tuple[str, Arrived, bytes]) -> None:
+        """Take a JOIN_REQ with those that come soon after, as if the network were slower: GMS gives them one view."""
+        self._joins[sender] = took
+        if "joins" not in self._timers:
+            self._timers["joins"] = self._loop.call_later(_GATHERS, self._takes_joins)
+
+    def _takes_joins(self) -> None:
+        del self._timers["joins"]
+        for took in self._joins.values():
+            self._take(*took)
+        self._joins.clear()
 
     @property
     def _is_full(self) -> bool:
