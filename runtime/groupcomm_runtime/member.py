@@ -167,7 +167,7 @@ class Member:
         self._discovery, self._settings, self._log = discovery, settings, log
         self._loop = asyncio.get_running_loop()
         self._configs = configs(settings, state=state)
-        self._may_found = founds
+        self._record, self._may_form, self._may_found = record, forms, founds
         self._stack = stack_of(self._configs)
         self._state = self._stack.start(me)
         self._queue: deque[tuple[str, Event, bytes]] = deque()
@@ -185,8 +185,7 @@ class Member:
         self._joins: dict[Address, tuple[str, Arrived, bytes]] = {}
         """The last JOIN_REQ of each process that is not taken yet."""
         self._sent: deque[tuple[bytes, Place]] = deque(maxlen=_REMEMBERED)
-        self._doubts = Doubts()
-        self._refuses, self._founding = 0, False
+        self._doubts, self._refuses, self._founding = Doubts(), 0, False
         self.refused: tuple[Place, Refusal] | None = None
         """Why this incarnation founds no group."""
         self._flow = Flow(settings.unstable, settings.unstable_bytes)
@@ -201,7 +200,6 @@ class Member:
         self._installed = time.monotonic()
         self._hears_until = 0.0
         self._full_since: float | None = None
-        self._record, self._may_form = record, forms
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
         if record is not None and record.joined:
             self._take("restored", Raised(sequencer.Restored(record.attempts)))
