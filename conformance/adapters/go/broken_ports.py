@@ -16,9 +16,9 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import yaml
 from attrs import field, frozen
@@ -31,12 +31,13 @@ from groupcomm_conformance.ports.judging import Asked
 from groupcomm_conformance.ports.port import Port
 from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
 from groupcomm_conformance.ports.skipping import Skips
-from groupcomm_conformance.ports.walking import SCALES, random_walk, scaled, walked
+from groupcomm_conformance.ports.walking import Walk, random_walks, walked
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.rows import Rows
 from groupcomm_conformance.steps.table import StepTable, Tables
+from groupcomm_conformance.tla.values import Value
 
 HERE: Final = Path(__file__).parent
 LEVELS: Final = ("rows", "start", "random", "kept", "renamed")
@@ -109,13 +110,19 @@ def broken_ports(file: Path = HERE / "broken.yaml") -> list[Broken]:
     return found
 
 
-@frozen
+Renamed: TypeAlias = tuple[StepTable, list[int] | None]
+"""A renamed table, and the places of its rows; None: all are."""
+
+
+@frozen(eq=False)
 class Held:
-    """The tables for the ports of a protocol: of these models, the smallest first."""
+    """The tables for the ports of a protocol: of these models, the smallest first. What is made of one is kept."""
 
     manifest: Manifest
-    tables: Mapping[str, StepTable] = field(hash=False)
+    tables: Mapping[str, StepTable]
     protocol: Protocol
+    _walks: dict[str, list[tuple[dict[str, Value], list[Walk]]]] = field(factory=dict)
+    _renamed: dict[str, list[Renamed]] = field(factory=dict)
 
     @classmethod
     def to(cls, protocol: str, models: Sequence[str] = ()) -> "Held":
@@ -145,28 +152,33 @@ class Held:
         elif level == "kept":
             kept(port, part, Asked(port.judge, table), Skips(), range(len(table)))
         elif level == "renamed":
-            for way in WAYS:
-                if way.suits(self.manifest.protocol):
-                    other = renamed(port.protocol, table, way)
-                    places = borne(Rows(port.protocol, other, constants), table, way)
-                    rows(port, part, Asked(port.judge, other), Skips(), places)
+            for other, places in self._others(name, constants):
+                rows(port, part, Asked(port.judge, other), Skips(), places)
         else:
-            for at, by in enumerate(SCALES):
-                numbers = scaled(port.protocol, constants, by)
+            for numbers, walks in self._drawn(name, constants):
                 port.configure(numbers)
-                config = port.protocol.config(numbers)
-                walks = (random_walk(port.protocol, config, seed) for seed in range(1 + at, WALKS + 1, len(SCALES)))
                 walked(port, part, walks, Skips(), places_of(self.manifest))
         return part
 
+    def _others(self, name: str, constants: Mapping[str, Value]) -> Iterable[Renamed]:
+        if name not in self._renamed:
+            table, protocol = self.tables[name], self.protocol
+            found = self._renamed[name] = []
+            for way in WAYS:
+                if way.suits(protocol.name):
+                    other = renamed(protocol, table, way)
+                    found.append((other, borne(Rows(protocol, other, constants), table, way)))
+        return self._renamed[name]
+
+    def _drawn(self, name: str, constants: Mapping[str, Value]) -> Iterable[tuple[dict[str, Value], list[Walk]]]:
+        if name not in self._walks:
+            every = random_walks(self.protocol, constants, name, WALKS)
+            self._walks[name] = [(numbers, [*walks]) for numbers, walks in every]
+        return self._walks[name]
+
     def _order(self) -> Iterator[tuple[str, str]]:
-        """The checks, the cheap before the dear. Random events are the same where the configuration is."""
-        manifest = self.manifest
-        configs = {
-            repr(self.protocol.config(constants_of(manifest.cfg(manifest.model(name))))): name for name in self.tables
-        }
-        yield from ((name, level) for level in ("rows", "start") for name in self.tables)
-        yield from ((name, "random") for name in configs.values())
+        """The checks, the cheap before the dear."""
+        yield from ((name, level) for level in ("rows", "start", "random") for name in self.tables)
         yield from ((name, level) for name in self.tables for level in ("kept", "renamed"))
 
     def caught_by(self, program: Path) -> str:

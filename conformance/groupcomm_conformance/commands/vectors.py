@@ -121,7 +121,7 @@ def command(
         with opened(adapter, implementation, patience) as port:
             typer.echo(port.hello.text(), err=True)
             parts: list[Part] = []
-            for each, its in _each_config_once(sets, implementation, extent):
+            for each, its in _walks_once(sets, extent):
                 began = time.monotonic()
                 made = judge_vectors(port, each, again=again, extent=its, skips=skips, places=places)
                 parts += tell(f"{protocol} {each.name}", made, began)
@@ -153,16 +153,12 @@ def _manifest(protocol: str, folder: Path, *, check: bool) -> Manifest:
     return load(root, protocol)
 
 
-def _each_config_once(
-    sets: Iterator[VectorSet], implementation: Protocol, extent: Extent
-) -> Iterator[tuple[VectorSet, Extent]]:
-    """Give random walks to the first model of each configuration: to all others these would be the same."""
+def _walks_once(sets: Iterator[VectorSet], extent: Extent) -> Iterator[tuple[VectorSet, Extent]]:
+    """Give random walks to models alone: a table of a model with other values would have no others."""
     seen: set[str] = set()
     for each in sets:
-        config = repr(implementation.config(each.constants))
-        yield each, extent if each.table is not None and config not in seen else evolve(extent, walks=0)
-        if each.table is not None:
-            seen.add(config)
+        yield each, evolve(extent, walks=0) if each.name.rpartition("__")[0] in seen else extent
+        seen.add(each.name)
 
 
 def _suits(model: Model) -> bool:
