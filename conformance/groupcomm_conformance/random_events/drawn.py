@@ -61,8 +61,7 @@ class Domain:
 
     `bases`: a walk has one of them, and most of its new numbers are a little more. `more`: the names of
     further members, which a few of the walks have. `largest`: no number of a walk is beyond; None where there
-    is no such bound. `by_shape`: a record of a message may be one that stands in the state under any name, and who
-    sends it a member that a field of the state names.
+    is no such bound.
     """
 
     names: tuple[str, ...] = NAMES
@@ -71,7 +70,6 @@ class Domain:
     bases: tuple[int, ...] = ()
     more: tuple[str, ...] = ()
     largest: int | None = 2**31 - 1
-    by_shape: bool = False
 
 
 CORES: Final = Domain()
@@ -84,7 +82,6 @@ PORTS: Final = Domain(
     payloads=(0, 1, 2, 2**53 - 1, False, True, "", "0", ()),
     more=tuple(f"member{number}" for number in range(70)),
     largest=None,
-    by_shape=True,
 )
 """For a port, of which the core judges. Numbers are beyond 32 bits and beyond the exact ones of JavaScript;
 sums of them are below 2^63. Names differ by case or by Unicode form, are ordered otherwise in UTF-16, or are
@@ -310,10 +307,7 @@ class _Made:
             self._state = defaultdict(list)
             for key, value in parts("", self._of, shape_of(type(self._of))):
                 self._state[key].append(value)
-        found = self._state[name, shape]
-        if found or not (self.crowd.domain.by_shape and isinstance(shape, Record)):
-            return found
-        return [value for (_, other), values in self._state.items() if other == shape for value in values]
+        return self._state[name, shape]
 
     def arrival(self, sender: str, _to: str, message: Any) -> Any:  # noqa: ANN401 - of the protocol
         """The event of a message that arrives."""
@@ -393,18 +387,9 @@ class _Made:
         if name == "asker":
             return self.random.choice(_CALLERS)
         among = self._members or self._around()
-        if name == "sender" and (named := self._named()) and self.random.random() < 0.5:  # noqa: PLR2004
-            return self.random.choice(named)
         if among and self.random.random() < 0.7:  # noqa: PLR2004
             return self.random.choice(among)
         return self.random.choice(self.crowd.names if self.random.random() < 0.9 else self.crowd.domain.names)  # noqa: PLR2004
-
-    def _named(self) -> list[str]:
-        """The members that fields of the state name, such as whom this member waits for."""
-        if not self.crowd.domain.by_shape:
-            return []
-        fields = (getattr(self._of, each.name) for each in attrs.fields(type(self._of)) if each.name != "member")
-        return [each for each in fields if isinstance(each, str) and each in self.crowd.names]
 
     def _around(self) -> tuple[str, ...]:
         """The members of a view that the member knows."""
