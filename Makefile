@@ -12,7 +12,7 @@ EVENTS ?= 1000000
 # Workers of the tests: one more than there are cores, up to four, for some tests wait for sockets and timers.
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN | awk '{ print ($$1 < 3) ? $$1 + 1 : 4 }')
 # What `nightly` does, but for what it does for each PROTOCOL.
-NIGHTLY := deep closed malformed strangers lives torture nightly-simulate nightly-prove broken-ports engine-mutants jgroups
+NIGHTLY := deep closed malformed strangers lives torture nightly-simulate nightly-prove broken-ports engine-mutants test-itf jgroups
 SEED ?= $(shell expr $$(date +%s) / 86400 '*' 1000000)
 
 # Where it is set, each process of the checks and tests would compile all that it imports, and each worker all tests.
