@@ -47,9 +47,13 @@ class MergeViewInstalled(ViewInstalled):
 
 @frozen
 class ViewFormed:
-    """To the layers above SEQUENCER: messages are ordered in this view. Only with its option `majority`."""
+    """To the layers above SEQUENCER: messages are ordered in this view. Only with its option `majority`.
+
+    `before`: the counter of the last formed view that those members knew which formed this one; 0: none.
+    """
 
     view_id: ViewId
+    before: int
 
 
 @frozen

@@ -65,9 +65,10 @@ class Report:
 
 @frozen
 class Formed:
-    """The coordinator orders in its view from now on."""
+    """The coordinator orders in its view from now on. `before`: as of `ViewFormed`."""
 
     view_id: ViewId
+    before: int
 
 
 @frozen
@@ -226,6 +227,12 @@ def may_form(state: State) -> bool:
     return founds(state) or is_quorum(records_of(state), state.view)
 
 
+def before(records: Mapping[Address, Record], view: View) -> int:
+    """Give the counter of the last formed view that those know which form this one; 0: none. `Primary!Before`."""
+    enough = quorum(records, leavers(records, view)).values()
+    return max((record[0].id.counter for record in enough if record), default=0)
+
+
 # The record, and reports --------------------------------------------------------------------------
 
 
@@ -275,7 +282,8 @@ def forms(state: StateT) -> tuple[StateT, tuple[Effect, ...]]:
     """Form the view of a coordinator that waits, if it may. `Primary!Forms`."""
     if not may_form(state):
         return state, ()
-    return in_formed(state), (Multicast(Formed(state.view.id)), PassUp(ViewFormed(state.view.id)))
+    view_id, last = state.view.id, before(records_of(state), state.view)
+    return in_formed(state), (Multicast(Formed(view_id, last)), PassUp(ViewFormed(view_id, last)))
 
 
 def attempt(config: Config, before: State, state: StateT) -> tuple[StateT, tuple[Effect, ...]]:
@@ -322,13 +330,15 @@ def formed_received(config: Config, state: StateT, event: FormedReceived) -> tup
         raise RemoteProtocolError(state, event, "a FORMED, and this group has no option majority")
     if not state.joined or view_id.counter > state.view.id.counter:
         raise RemoteProtocolError(state, event, "the FORMED is of a view that is not installed yet")
+    if not 0 <= event.message.before < view_id.counter:
+        raise RemoteProtocolError(state, event, "the view that was formed before is an earlier one")
     if view_id != state.view.id:
         return state, ()
     if event.sender != state.view.coordinator:
         raise RemoteProtocolError(state, event, f"{event.sender} forms a view, and is not coordinator")
     if state.formed:
         return state, ()
-    return in_formed(state), (PassUp(ViewFormed(view_id)),)
+    return in_formed(state), (PassUp(ViewFormed(view_id, event.message.before)),)
 
 
 def restored(config: Config, state: StateT, event: Restored) -> tuple[StateT, tuple[Effect, ...]]:

@@ -143,15 +143,18 @@ class Seen(PerMember[int]):
 
 @frozen
 class Standing:
-    """The state that a member has. `formed`: the counter of the last formed view whose state it had, or 0.
+    """The state that a member has. `stood`: the counter of the last formed view in which that stood, or 0.
 
-    `name`: members with equal names have equal states; empty: it lacks one. `declared`: the state begins with
-    a declaration; without a name, its application declares one.
+    `name`: members with equal names have equal states; empty: it lacks one. `declared`: the state counts as
+    declared; without a name, its application declares one. The formed views with a counter above `after` and up
+    to `upto` were vacant: none of their members had the state of the primary.
     """
 
-    formed: int
+    stood: int
     name: Name
     declared: bool
+    after: int
+    upto: int
 
 
 @frozen
@@ -466,9 +469,12 @@ class State:
     declared: bool
     name: Name
     formed: int
-    formed_before: int
+    base: int
     stood: int
+    after: int
+    upto: int
     settled: bool
+    vacant: bool
     telling: bool
     declares: bool
     told: Told
@@ -507,9 +513,12 @@ def start(member: Address) -> State:
         declared=False,
         name=(),
         formed=0,
-        formed_before=0,
+        base=0,
         stood=0,
+        after=0,
+        upto=0,
         settled=True,
+        vacant=False,
         telling=False,
         declares=False,
         told=_NONE_TOLD,
@@ -534,7 +543,7 @@ def step(config: Config, state: State, event: Event) -> Transition:
     """Give the next state, and what is to be done, in order. `StateTransfer!Step`."""
     match event:
         case SendRequested(payload, size):
-            if not state.has:
+            if not state.has or state.vacant:
                 raise LocalProtocolError(state, event, "a member multicasts while it has the state")
             number = state.sent + 1
             return evolve(state, sent=number), (Multicast(App(number, size, payload)),)
@@ -565,10 +574,8 @@ def step(config: Config, state: State, event: Event) -> Transition:
             return _soon_timeout(config, state)
         case DeclareRequested():
             return _declare_requested(state, event)
-        case ViewFormed(view_id):
-            if view_id.counter <= state.formed:
-                raise LocalProtocolError(state, event, "views are formed by rising counters")
-            return evolve(state, formed=view_id.counter, formed_before=state.formed), (PassUp(event),)
+        case ViewFormed():
+            return _view_formed(state, event)
         case ViewInstalled():
             return _view_installed(config, state, event)
         case _:
@@ -595,12 +602,20 @@ def _stop(state: State) -> Transition:
 
 
 def _ask(config: Config, state: State, before: tuple[Effect, ...] = ()) -> Transition:
-    """Ask the first member of the view that may have the state."""
+    """Ask the first member of the view that may have the state.
+
+    If none has, and the view is formed, the members tell: it may be vacant.
+    """
     idle, first = _idle(state), (*before, *_makes_room(state))
     for each in state.view.members:
         if each != state.member and each not in state.refused:
             attempt = state.attempt + 1
             return evolve(idle, attempt=attempt, provider=each), (*first, Multicast(Ask(each, attempt)))
+    if _is_formed(state) and state.view.members == (state.member,) and not state.told:
+        return _vacates(state), (*first, PassUp(NoState()))
+    if _is_formed(state) and not state.told:
+        choosing = _begins(state)
+        return choosing, (*first, _tell(choosing))
     if state.timer:
         return idle, (*first, PassUp(NoState()))
     timer = SetTimer("ask", config.ask_time, config.ask_time)
@@ -688,14 +703,15 @@ def _ask_received(config: Config, state: State, event: AskReceived) -> Transitio
     if sender == state.member:
         if state.has or state.provider == NOBODY or state.marked or message.attempt != state.attempt:
             return state, ()
-        return _install_if_whole(evolve(state, marked=True), ())
+        stood = state.formed if _is_formed(state) else state.stood
+        return _install_if_whole(evolve(state, marked=True, stood=stood), ())
     if message.provider != state.member:
         if sender not in state.giving:
             return state, ()
         return evolve(state, giving=_without(state.giving, sender)), (PassUp(FreeState(sender)),)
-    if not state.settled:  # members that lack a state ask again when it is decided which one is kept
+    if not state.settled and not state.vacant:  # who lacks a state asks again when it is decided which one is kept
         return state, ()
-    if not state.has:
+    if not state.has or state.vacant:
         return state, (Send(sender, Cannot(message.attempt)),)
     gift = Gift(message.attempt, 1, config.window, state.seen)
     return evolve(state, giving=state.giving.put(sender, gift)), (
@@ -771,40 +787,88 @@ def _name_after(state: State) -> Name:
     return (state.view.id,) if state.settled else (*state.name, state.view.id)
 
 
-def _stood_after(state: State) -> int:
-    """Give the last formed view whose state a member has that leaves its view.
+def _is_formed(state: State) -> bool:
+    """Say whether this member knows that its view is formed."""
+    return state.view != NO_VIEW and state.formed == state.view.id.counter
 
-    A formed view that ends undecided is none, or a coordinator would tell it for a stale state. SEQUENCER may
-    form the next view before it passes it up.
+
+def _stands(state: State) -> State:
+    """Its view is formed: its state stands there, if it stood in the base.
+
+    A view that follows a vacant one without a merge is vacant.
     """
-    counter = state.view.id.counter
-    return counter if state.settled and counter in (state.formed, state.formed_before) else state.stood
+    if not _is_formed(state):
+        return state
+    if state.vacant:
+        after = state.after if state.upto == state.base else state.base
+        return evolve(state, after=after, upto=state.formed)
+    return evolve(state, stood=state.formed) if state.stood >= state.base else state
+
+
+def _is_stale(state: State) -> bool:
+    """Say whether all states are one, and not that of the primary: of a member that was cut off, and its joiners."""
+    return _is_formed(state) and state.settled and state.has and state.stood < state.base
+
+
+def _begins(state: State) -> State:
+    """Begin a choice of the state that is kept."""
+    name = () if not state.has else (state.view.id,) if state.settled else state.name
+    return evolve(_idle(state), settled=False, vacant=False, telling=True, told=_NONE_TOLD, name=name)
+
+
+def _vacates(state: State) -> State:
+    """Its view has no state of the primary."""
+    return _stands(evolve(_begins(state), telling=False, vacant=True))
+
+
+def _view_formed(state: State, event: ViewFormed) -> Transition:
+    """Note that messages are ordered in this view, which SEQUENCER may form before it passes it up."""
+    counter = event.view_id.counter
+    if counter <= state.formed or not 0 <= event.before < counter:
+        raise LocalProtocolError(state, event, "views are formed by rising counters")
+    after = _stands(evolve(state, formed=counter, base=event.before))
+    alone = state.view.members == (state.member,)
+    asks_none = _is_formed(after) and alone and state.settled and not state.has and not state.telling
+    if not asks_none and not _is_stale(after):
+        return after, (PassUp(event),)
+    return _vacates(after), (PassUp(event), PassUp(NoState()))
 
 
 def _tell(state: State) -> Multicast[App | Ask | Tell]:
     """Tell the standing of this member."""
-    has = Standing(state.stood, state.name, state.declared)
-    standing = has if state.has else Standing(state.stood, (), state.declares)
-    return Multicast(Tell(state.view.id, standing))
+    name, declared = state.name if state.has else (), state.declared or state.declares
+    return Multicast(Tell(state.view.id, Standing(state.stood, name, declared, state.after, state.upto)))
 
 
 def _freed(state: State, gone: frozenset[Address]) -> tuple[Effect, ...]:
     return tuple(PassUp(FreeState(each)) for each in state.view.members if each in state.giving and each in gone)
 
 
+def _wanted(state: State, told: Told) -> int:
+    """Give the counter of the last formed view before this one that was not vacant."""
+    last = state.base if _is_formed(state) else 0
+    while last and (vacant := [each.after for each in told.values() if each.after < last <= each.upto]):
+        last = max(0, min(vacant))
+    return last
+
+
 def _kept_by(state: State, told: Told) -> frozenset[Address]:
-    """Name the members that have the state that is kept.
+    """Name the members that have the state that is kept; none: the view is vacant.
 
     Of two states with equal rank it is that of the more senior member. Where no member has a state, it is the
     first member that declares one.
     """
     counted = Counter(each.name for each in told.values())
-    seniority = [told[each] for each in state.view.members]
-    named = [each for each in seniority if each.name]
-    if not named:
-        return frozenset([each for each in state.view.members if told[each].declared][:1])
-    kept = max(named, key=lambda each: (not each.declared, each.formed, counted[each.name]))
-    return frozenset(each for each, standing in told.items() if standing.name == kept.name)
+    wanted = _wanted(state, told)
+    named = [told[each] for each in state.view.members if told[each].name]
+    declarers = [each for each in state.view.members if told[each].declared]
+    kept = [each for each in named if not each.declared and each.stood >= wanted]
+    if not kept and declarers:
+        kept = [each for each in named if not each.declared] or named
+    if not kept:
+        return frozenset(declarers[:1])
+    first = max(kept, key=lambda each: (each.stood, counted[each.name]))
+    return frozenset(each for each, standing in told.items() if standing.name == first.name)
 
 
 def _tell_received(state: State, event: TellReceived) -> Transition:
@@ -821,18 +885,9 @@ def _tell_received(state: State, event: TellReceived) -> Transition:
     after = state
     room: tuple[Effect, ...] = ()
     tells: tuple[Effect, ...] = ()
-    if state.settled:
-        name = (state.view.id,) if state.has else ()
+    if state.settled or state.vacant:
         tells_soon = not state.telling
-        after = evolve(
-            _idle(state),
-            settled=False,
-            name=name,
-            telling=True,
-            owes=tells_soon,
-            soon=state.soon or tells_soon,
-            told=_NONE_TOLD,
-        )
+        after = evolve(_begins(state), owes=tells_soon, soon=state.soon or tells_soon)
         room = _makes_room(state)
         tells = _sets_soon(state) if tells_soon else ()
     elif sender in state.told:
@@ -846,11 +901,15 @@ def _tell_received(state: State, event: TellReceived) -> Transition:
 
 
 def _decided(state: State, told: Told) -> Transition:
-    """Keep one state. Members without it lack it from here on, and ask."""
-    holders = _kept_by(state, told)
-    done = evolve(state, settled=True, telling=False, declares=False, refused=_NONE_REFUSED)
+    """Keep one state: members without it lack it from here on, and ask. If none is kept, the view is vacant."""
+    holders, wanted = _kept_by(state, told), _wanted(state, told)
+    if not holders:
+        none = evolve(state, vacant=True, telling=False, declares=False)
+        return evolve(none, after=wanted, upto=state.formed) if _is_formed(state) else none, (PassUp(NoState()),)
+    stood = state.formed if _is_formed(state) else state.stood
+    done = evolve(state, settled=True, telling=False, declares=False, refused=_NONE_REFUSED, stood=stood)
     if state.member in holders:
-        if state.has:
+        if state.has and (state.declared or any(told[each].stood >= wanted for each in holders)):
             return done, ()
         return evolve(done, has=True, declared=True), (PassUp(StateDeclared()),)
     if state.marked and state.provider in holders and told[state.provider].name == state.name:
@@ -862,10 +921,10 @@ def _decided(state: State, told: Told) -> Transition:
 
 def _declare_requested(state: State, event: DeclareRequested) -> Transition:
     """Begin a choice, in which this member declares a state."""
-    asks = state.provider != NOBODY or not state.settled
-    if state.view == NO_VIEW or state.has or asks or state.declares:
+    lacks = state.settled and not state.has and state.provider == NOBODY
+    if state.view == NO_VIEW or state.declares or not (lacks or state.vacant):
         raise LocalProtocolError(state, event, "a member declares a state, once, after NoState")
-    after = evolve(state, declares=True, telling=True, name=())
+    after = evolve(state, declares=True, telling=True, name=state.name if state.has else ())
     return after, (_tell(after),)
 
 
@@ -874,8 +933,9 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
     now = event.view.member_set
     if state.member not in now or event.view.id.counter <= state.view.id.counter:
         raise LocalProtocolError(state, event, "views are installed at their members, by rising counters")
-    alone = now == {state.member}
-    unsettled = not alone and (isinstance(event, MergeViewInstalled) or not state.settled)
+    alone, merges = now == {state.member}, isinstance(event, MergeViewInstalled)
+    vacant = state.vacant and not merges
+    unsettled = not alone and not vacant and (merges or not state.settled)
     staying = Giving(tuple(entry for entry in state.giving.entries if entry[0] in now))
     entered = evolve(
         state,
@@ -883,8 +943,8 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         seen=state.seen.latest(now),
         has=state.has or (alone and state.view == NO_VIEW),
         name=_name_after(state),
-        stood=_stood_after(state),
-        settled=not unsettled,
+        settled=not unsettled and not vacant,
+        vacant=vacant,
         telling=unsettled,
         owes=False,
         declares=False,
@@ -892,12 +952,15 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         refused=_NONE_REFUSED,
         giving=staying,
     )
+    entered = _stands(entered)
     freed = _freed(state, frozenset(state.giving) - now)
     if unsettled:
         if state.marked and state.provider in now:  # perhaps its state is kept
             return entered, (*freed, _tell(entered))
         return _idle(entered), (*freed, *_makes_room(state), _tell(entered))
-    if entered.has:
+    if _is_stale(entered):
+        return _vacates(entered), (*freed, PassUp(NoState()))
+    if entered.has or vacant:
         return _idle(entered), freed
     if state.provider in now:
         return entered, freed

@@ -243,15 +243,16 @@ class Member:
     @property
     def has_state(self) -> bool:
         """True if it has the state of the group, or its application has none at all."""
-        return self._transfer is None or self._transfer.has
+        return self._transfer is None or (self._transfer.has and not self._transfer.vacant)
 
     @property
     def may_declare(self) -> bool:
         """True if no member of its view gives it the state, and it does not ask one now."""
         mine = self._transfer
-        if mine is None or not self.joined or mine.has or mine.declares or not mine.settled:
+        if mine is None or not self.joined or mine.declares:
             return False
-        return mine.provider == state_transfer.NOBODY and mine.timer
+        lacks = mine.settled and not mine.has and mine.provider == state_transfer.NOBODY and mine.timer
+        return mine.vacant or lacks
 
     @property
     def tables(self) -> dict[str, int]:
@@ -495,8 +496,9 @@ class Member:
                 self._transfers(told)
             case PassUp(ViewInstalled() as view):
                 self._installed = time.monotonic()
+                self._sends_later()  # (it may have kept its state where no member had that of the primary)
                 self._application.installs(view)
-            case PassUp(sequencer.ViewFormed(view_id)):
+            case PassUp(sequencer.ViewFormed(view_id, _)):
                 self._application.formed(view_id)
             case PassUp(flush.Unblock()):
                 self._application.blocked(on=False)
@@ -530,10 +532,16 @@ class Member:
         """STATE_TRANSFER tells or asks; with the state the multicasts that waited for it go out."""
         self.counts[type(told).__name__] += 1
         if isinstance(told, state_transfer.StateSet | state_transfer.StateDeclared):
-            self._queue.extendleft(("application", each, b"") for each in self._later[::-1])
-            self._later.clear()
-            self._schedule()
+            self._sends_later()
         self._application.transfers(told)
+
+    def _sends_later(self) -> None:
+        """Send what has waited for the state."""
+        if not self._later or not self.has_state:
+            return
+        self._queue.extendleft(("application", each, b"") for each in self._later[::-1])
+        self._later.clear()
+        self._schedule()
 
     def _count(self, message: object, what: str) -> None:
         """Count a message for its layer, and for the layers whose messages it carries."""

@@ -197,7 +197,7 @@ FormView(m) ==
     /\ Environment("FormView", m, None, {})
     /\ UNCHANGED <<local, wire, told, spent, reported, reports>> /\ StaysBelow
 
-FormedEvent(k) == [type |-> "ViewFormed", view_id |-> History[k].id]
+FormedEvent(k) == [type |-> "ViewFormed", view_id |-> History[k].id, before |-> 0]
 
 LearnFormed(m) ==
     /\ Majority /\ IsActive(m) /\ MajorityOf!Learn(m)
@@ -240,7 +240,7 @@ Misuse(m) ==
          [type |-> "AckReceived", sender |-> "Z", message |-> AckMessage(local[m].view.id, 0)],
          [type |-> "AckReceived", sender |-> m, message |-> AckMessage(local[m].view.id, 99)],
          [type |-> "AckReceived", sender |-> m, message |-> AckMessage(NoViewId, 0)],
-         [type |-> "ViewFormed", view_id |-> NoViewId]} :
+         [type |-> "ViewFormed", view_id |-> NoViewId, before |-> 0]} :
         /\ MemberStep(local[m], event).outcome # "handled"
         /\ Here("Misuse", m, event, {})
     /\ Spend("misuses") /\ Stays

@@ -28,7 +28,7 @@ SeenOutside(m) == {ViewEvent(History[k]) : k \in {k \in DOMAIN History : m \in D
 Alphabet(messages, outsides) ==
     {[type |-> IF p.message.type = "ACK" THEN "AckReceived" ELSE "DataReceived", sender |-> x, message |-> p.message] : p \in messages, x \in Member}
     \cup UNION outsides
-    \cup {[type |-> "ViewFormed", view_id |-> v.view.id] : v \in UNION outsides}
+    \cup {[type |-> "ViewFormed", view_id |-> v.view.id, before |-> 0] : v \in UNION outsides}
     \cup {[type |-> "SendRequested", payload |-> 9],
           [type |-> "DataReceived", sender |-> "Z", message |-> DataMessage(1, 1)],
           [type |-> "DataReceived", sender |-> "A", message |-> DataMessage(0, 1)],

@@ -284,7 +284,7 @@ ComparesLists(before, s) ==
     LET has == \A i \in DOMAIN before.attempts : HasMajority(MembersOf(s.view), before.attempts[i])
         after == [s EXCEPT !.formed = has, !.attempts = IF has THEN <<s.view>> ELSE @,
                            !.reports = ReportsFrom(@, s.view.id.counter)]
-    IN Handled(after, IF has /\ IsCoordinator(s) THEN <<Multicast(FormedMessage(s.view.id))>> ELSE <<>>)
+    IN Handled(after, IF has /\ IsCoordinator(s) THEN <<Multicast(FormedMessage(s.view.id, 0))>> ELSE <<>>)
 
 \* In the place of Founds: members that are all new to the group found it.
 AllNewFound(s) ==

@@ -14,7 +14,8 @@
 (* 2. A member that installs a view reports its record to the coordinator     *)
 (*    (REPORT). Then it adds this view to its record.                         *)
 (* 3. The coordinator forms the view when it has reports of a majority of each*)
-(*    view that is reported to it. It multicasts FORMED, and orders.          *)
+(*    view that is reported to it. It multicasts FORMED, with the last formed *)
+(*    view that these members know, and orders.                               *)
 (* 4. A member that hears FORMED has a record of that view alone.             *)
 (*                                                                            *)
 (* Why that is right. Two majorities of one view have a member in common. So  *)
@@ -66,9 +67,10 @@ ASSUME {Majority, Prune, Abandon} \subseteq BOOLEAN
 
 \* "I have installed this view. My record was:"
 ReportMessage(view_id, attempts) == [type |-> "REPORT", view_id |-> view_id, attempts |-> attempts]
-FormedMessage(view_id) == [type |-> "FORMED", view_id |-> view_id]
-\* To the application: messages are ordered in this view.
-ViewFormed(view_id) == PassUp([type |-> "ViewFormed", view_id |-> view_id])
+\* `before`: the counter of the last formed view that those which formed this one know; 0: none.
+FormedMessage(view_id, before) == [type |-> "FORMED", view_id |-> view_id, before |-> before]
+\* To the layers above, and the application: messages are ordered in this view.
+ViewFormed(view_id, before) == PassUp([type |-> "ViewFormed", view_id |-> view_id, before |-> before])
 
 Joined(state) == state.view # NoView
 IsCoordinator(state) == Joined(state) /\ CoordinatorOf(state.view) = state.member
@@ -137,6 +139,12 @@ RecordsOf(s) ==
 Founds(s) == s.founds /\ s.view.members = <<s.member>> /\ s.view.id.creator = s.member /\ s.epoch = s.view.id
 MayForm(s) == Founds(s) \/ IsQuorum(RecordsOf(s), s.view)
 
+\* The counter of the last formed view that these know.
+Before(records, view) ==
+    LET enough == Quorum(records, Leavers(records, view))
+        known == {records[m][1].id.counter : m \in {m \in enough : records[m] # <<>>}}
+    IN IF known = {} THEN 0 ELSE CHOOSE n \in known : \A i \in known : i <= n
+
 -----------------------------------------------------------------------------
 (* The record, and reports *)
 
@@ -171,7 +179,8 @@ InFormed(s) == [s EXCEPT !.formed = TRUE, !.attempts = <<s.view>>, !.reports = R
 
 \* A coordinator that waits forms its view, if it may.
 Forms(s) ==
-    IF MayForm(s) THEN Handled(InFormed(s), <<Multicast(FormedMessage(s.view.id)), ViewFormed(s.view.id)>>)
+    LET before == Before(RecordsOf(s), s.view) IN
+    IF MayForm(s) THEN Handled(InFormed(s), <<Multicast(FormedMessage(s.view.id, before)), ViewFormed(s.view.id, before)>>)
     ELSE Handled(s, <<>>)
 
 \* s has come from `before` to its view. It reports its record, as it was, to the coordinator, or to itself.
@@ -198,10 +207,11 @@ ReportReceived(s, e) ==
 FormedReceived(s, e) ==
     LET message == e.message IN
     IF ~Majority \/ ~Joined(s) \/ message.view_id.counter > s.view.id.counter THEN RemoteError(s)
+    ELSE IF message.before \notin 0 .. message.view_id.counter - 1 THEN RemoteError(s)
     ELSE IF message.view_id # s.view.id THEN Ignored(s)
     ELSE IF e.sender # CoordinatorOf(s.view) THEN RemoteError(s)
     ELSE IF s.formed THEN Ignored(s)
-    ELSE Handled(InFormed(s), <<ViewFormed(s.view.id)>>)
+    ELSE Handled(InFormed(s), <<ViewFormed(s.view.id, message.before)>>)
 
 \* An incarnation begins with the record of the former ones. Without one, it counts as new, and founds no group either.
 Restored(s, e) ==

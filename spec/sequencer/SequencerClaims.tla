@@ -282,7 +282,7 @@ StopLosesNoMessage ==
 \* The views in which a coordinator orders. (A view at the start is formed.)
 FormedViews ==
     {k \in DOMAIN views : k <= Len(First) \/ \E i \in DOMAIN log[k][CoordinatorOf(views[k])] :
-        log[k][CoordinatorOf(views[k])][i] = FormedMessage(views[k].id)}
+        LET message == log[k][CoordinatorOf(views[k])][i] IN message.type = "FORMED" /\ message.view_id = views[k].id}
 
 OnOnePath(j, k) == j = k \/ Group!ComesBefore(j, views[k].preds) \/ Group!ComesBefore(k, views[j].preds)
 

@@ -29,8 +29,8 @@ Alphabet(messages, outsides) ==
         aged == {[p EXCEPT !.message.tag.epoch = id] : p \in {p \in messages : p.message.type = "DATA"}, id \in lives}
         reported == {[type |-> "ReportReceived", sender |-> m, message |-> ReportMessage(v.id, attempts)] :
                         m \in Member \cup {"Z"}, v \in decided, attempts \in {<<>>, <<CHOOSE v \in decided : TRUE>>}}
-        formed == {[type |-> "FormedReceived", sender |-> m, message |-> FormedMessage(id)] :
-                        m \in Member \cup {"Z"}, id \in {v.id : v \in decided} \cup {NoViewId}}
+        formed == {[type |-> "FormedReceived", sender |-> m, message |-> FormedMessage(id, n)] :
+                        m \in Member \cup {"Z"}, id \in {v.id : v \in decided} \cup {NoViewId}, n \in {0, 1}}
         restored == {[type |-> "Restored", attempts |-> attempts] : attempts \in {<<>>, <<CHOOSE v \in decided : TRUE>>}}
     IN (IF Majority \/ MaxMisuses > 0 THEN reported \cup formed \cup restored ELSE {}) \cup
        {[type |-> "SendRequested", payload |-> n] : n \in 1 .. 2}

@@ -22,7 +22,7 @@ JoinerBeforeReturn ==
       Next1(4, "B", <<"B", "C", "A">>, {1, 3}, {})>>
 
 \* The founder goes before the others have its state.
-HolderGoes == <<FirstView(1, "A", <<"A">>), Next1(2, "A", <<"A", "B", "C">>, {1}, {"B", "C"}), Next1(3, "B", <<"B", "C">>, {2}, {})>>
+FounderGoes == <<FirstView(1, "A", <<"A">>), Next1(2, "A", <<"A", "B", "C">>, {1}, {"B", "C"}), Next1(3, "B", <<"B", "C">>, {2}, {})>>
 
 \* Two groups merge. Two members part, and meet again.
 Merge == <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B", "C">>), Next1(2, "A", <<"A", "B", "C">>, {1, 2}, {})>>
@@ -46,8 +46,9 @@ PairReturns ==
 \* ... and that view is followed by another before it is decided which state is kept. (Such is a view with a joiner that goes.)
 FollowedUndecided == Append(PairReturns, Next1(4, "B", <<"B", "A">>, {4}, {}))
 
-\* ... or its senior goes on alone.
-HolderGoesUndecided == Append(PairReturns, Next1(4, "B", <<"B">>, {4}, {}))
+\* ... or its senior goes on alone; and A comes back.
+HolderGoes == Append(PairReturns, Next1(4, "B", <<"B">>, {4}, {}))
+HolderReturns == HolderGoes \o <<Next1(4, "A", <<"A">>, {4}, {}), Next1(5, "B", <<"B", "A">>, {5, 6}, {})>>
 
 \* A group with a joiner merges with another.
 JoinAndMerge ==

@@ -28,14 +28,22 @@
 (* The members of a merged view have different states. Each multicasts the *)
 (* name of its state (TELL): equal names, equal states. At the last TELL,  *)
 (* at one place for every member, they keep one state. The other members   *)
-(* lack the state from there on, and ask. Kept is the state of the latest  *)
-(* formed view (option Majority of SEQUENCER), and of several such states  *)
-(* the one that most members have. A formed view that ends before it is    *)
-(* decided has none.                                                       *)
+(* lack the state from there on, and ask. Of several states the one is     *)
+(* kept that most members have.                                            *)
+(*                                                                         *)
+(* With the option Majority of SEQUENCER the state of the primary is kept, *)
+(* and no other. SEQUENCER says of a formed view which formed view was the *)
+(* last before it: its base. A state *stands* in a formed view if it stood *)
+(* in the base, or came from a member where it stood. If no state of the   *)
+(* base is there, the view is *vacant*: its members keep what they have,   *)
+(* and wait for a member that has the state of the primary. The formed     *)
+(* views that were vacant are told: the state of the last one before them  *)
+(* is still that of the primary.                                           *)
 (*                                                                         *)
 (* Only the founder of a group begins with a state. If no member of a view *)
 (* has one, the application of each is told (NoState), and may declare its *)
-(* own (DeclareRequested). A declared state loses against any other.       *)
+(* own (DeclareRequested). Then a state is kept that the members have, or  *)
+(* the declared one. It counts as declared, and loses against any other.   *)
 (*                                                                         *)
 (* A member multicasts nothing in a step that a message of the order       *)
 (* causes. The layers below may be about to send what they had to hold     *)
@@ -68,9 +76,9 @@ CountBytes == TRUE         \* a held message counts with its bytes; if not, as 1
 TellOnMerge == TRUE        \* members of a merged view tell which state they have
 NameBranches == TRUE       \* a state's name has the views that its holder has been in without a decision, too
 KeepMost == TRUE           \* of several states the one that most members have is kept; if not, that of the first member
-KeepLatest == TRUE         \* ... of those of the latest formed view
-StandingBefore == TRUE     \* a member tells a view that was formed before the present one
-StandsIfDecided == TRUE    \* ... the last such in which it was decided which state is kept; if not, the last
+KeepFrom == "base"         \* ... of those that stood in the "base" of the view, in the "latest" of what is told, or of "any"
+StandsIfBased == TRUE      \* a state stands in a formed view if it stood in the base; if not, in any formed view
+TellVacant == TRUE         \* members tell which formed views were vacant
 ContinueIfKept == TRUE     \* a transfer continues over a merge if the provider's state is kept
 FoundsWhen == "first"      \* a member without a state begins with its own in its "first" view, or in any view where it
                            \* is "alone"
@@ -88,8 +96,9 @@ ASSUME
     /\ OnFailure \in {"refuses", "silent", "ends"} /\ OnRefusal \in {"next", "waits"}
     /\ OnOverflow \in {"asks_again", "grows"} /\ FoundsWhen \in {"first", "alone"} /\ SendWhen \in {"has", "view"}
     /\ AnswerOrder \in {"soon", "at_once"}
-    /\ {NumberAttempts, AskAgain, Credits, SignalFull, CountBytes, TellOnMerge, NameBranches, KeepMost, KeepLatest, StandingBefore,
-        StandsIfDecided, ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce} \subseteq BOOLEAN
+    /\ KeepFrom \in {"base", "latest", "any"}
+    /\ {NumberAttempts, AskAgain, Credits, SignalFull, CountBytes, TellOnMerge, NameBranches, KeepMost, StandsIfBased, TellVacant,
+        ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce} \subseteq BOOLEAN
     /\ {Window, FullAt, MaxHeld, AskTime} \subseteq Nat \ {0} /\ FullAt <= MaxHeld
 
 -----------------------------------------------------------------------------
@@ -100,9 +109,11 @@ AppMessage(number, size, payload) == [type |-> "APP", number |-> number, size |-
 AskMessage(provider, attempt) == [type |-> "ASK", provider |-> provider, attempt |-> attempt]
 TellMessage(view_id, standing) == [type |-> "TELL", view_id |-> view_id, standing |-> standing]
 
-\* `formed`: the counter of the last formed view whose state its holder had. `name`: members with equal names have equal states; LacksName:
-\* none. `declared`: the state begins with a declaration; without a name: its application declares one.
-Standing(formed, name, declared) == [formed |-> formed, name |-> name, declared |-> declared]
+\* `stood`: the counter of the last formed view in which the state stood. `name`: members with equal names have equal states;
+\* LacksName: none. `declared`: the state counts as declared; without a name: its application declares one. The formed views
+\* with a counter above `after` and up to `upto` were vacant.
+Standing(stood, name, declared, after, upto) ==
+    [stood |-> stood, name |-> name, declared |-> declared, after |-> after, upto |-> upto]
 
 \* By unicast. `seen`: of each member the number of the last message that is in the state.
 PartMessage(attempt, number, data, last, seen, declared) ==
@@ -143,12 +154,14 @@ Start(member) ==
      sent |-> 0,                \* the number of its last message
      seen |-> NoneSeen,         \* of each member the number of the last message that is in the state
      has |-> FALSE,             \* the application has the state
-     declared |-> FALSE,        \* the state begins with a declaration
+     declared |-> FALSE,        \* the state counts as declared
      name |-> LacksName,        \* of the state, or of the state that is coming, when the view was installed
-     formed |-> 0,              \* the counter of the last formed view that it was in
-     formed_before |-> 0,       \* ... and of the formed view before that
-     stood |-> 0,               \* ... of the last one whose state it had, before this view
+     formed |-> 0,              \* the counter of the last formed view that it knows
+     base |-> 0,                \* ... of the formed view before that, as SEQUENCER says
+     stood |-> 0,               \* ... of the last one in which its state stood, or the state that is coming
+     after |-> 0, upto |-> 0,   \* formed views with a counter above the first, up to the second, were vacant
      settled |-> TRUE,          \* all members of the view that have a state have the same
+     vacant |-> FALSE,          \* ... or all have told, and none has the state of the primary
      telling |-> FALSE,         \* its own TELL of this view did not come back yet
      declares |-> FALSE,        \* its application declares a state
      told |-> [m \in {} |-> 0], \* the standings that were told since the decision before
@@ -166,6 +179,9 @@ Start(member) ==
      soon |-> FALSE,            \* the timer "soon" is set
      owes |-> FALSE,            \* it has yet to multicast its TELL
      giving |-> [m \in {} |-> 0]] \* of each member that it provides: the attempt, the next part, and the credit
+
+\* Its view is formed, as far as it knows.
+IsFormed(s) == s.view # NoView /\ s.formed = s.view.id.counter
 
 IsMember(s, m) == \E i \in DOMAIN s.view.members : s.view.members[i] = m
 
@@ -185,15 +201,39 @@ Idle(s) == [s EXCEPT !.provider = Nobody, !.marked = FALSE, !.parts = 0, !.whole
 \* ... and it takes multicasts again.
 MakesRoom(s) == IF s.full THEN <<Room>> ELSE <<>>
 
+\* The standing of a member in this view.
+StandingOf(s) ==
+    Standing(s.stood, IF s.has THEN s.name ELSE LacksName, s.declared \/ s.declares, s.after, s.upto)
+
+Tell(s) == Multicast(TellMessage(s.view.id, StandingOf(s)))
+
+\* It begins a choice of the state that is kept.
+Begins(s) == [Idle(s) EXCEPT !.settled = FALSE, !.vacant = FALSE, !.telling = TRUE, !.told = [m \in {} |-> 0],
+                             !.name = IF ~s.has THEN LacksName ELSE IF s.settled THEN <<s.view.id>> ELSE @]
+
+\* Its view is formed: its state stands there, if it stood in the base. A view that follows a vacant one without a merge is vacant.
+Stands(s) ==
+    IF ~IsFormed(s) THEN s
+    ELSE IF s.vacant THEN [s EXCEPT !.after = IF s.upto = s.base THEN @ ELSE s.base, !.upto = s.formed]
+    ELSE IF s.stood >= s.base \/ ~StandsIfBased THEN [s EXCEPT !.stood = s.formed]
+    ELSE s
+
+\* Its view has no state of the primary.
+Vacates(s) == Stands([Begins(s) EXCEPT !.telling = FALSE, !.vacant = TRUE])
+
 SetsTimer(s) == IF s.timer /\ TimerOnce THEN <<>> ELSE <<SetTimer("ask", AskTime, AskTime)>>
 
-\* Ask the first member of the view that may have the state.
+\* Ask the first member of the view that may have the state. (If none has, and the view is formed, the members tell: it may be
+\* vacant.)
 Ask(s, before) ==
     LET May(m) == m # s.member /\ m \notin s.refused
         candidates == SelectSeq(s.view.members, May)
         idle == Idle(s)
         first == before \o MakesRoom(s)
-    IN IF candidates = <<>>
+    IN IF candidates = <<>> /\ IsFormed(s) /\ KeepFrom = "base" /\ DOMAIN s.told = {}
+       THEN IF s.view.members = <<s.member>> THEN Handled(Vacates(s), first \o <<NoState>>)
+            ELSE Handled(Begins(s), first \o <<Tell(Begins(s))>>)
+       ELSE IF candidates = <<>>
        THEN Handled([idle EXCEPT !.timer = TRUE], first \o <<NoState>> \o SetsTimer(s))
        ELSE LET ask == AskMessage(Head(candidates), s.attempt + 1) IN
             Handled([idle EXCEPT !.attempt = @ + 1, !.provider = Head(candidates), !.marked = (AskBy = "unicast")],
@@ -243,7 +283,7 @@ IsPresent(s, sender, attempt) == ~s.has /\ sender = s.provider /\ (NumberAttempt
 
 \* The application multicasts.
 SendRequested(s, e) ==
-    IF s.view = NoView \/ (SendWhen = "has" /\ ~s.has) THEN LocalError(s)
+    IF s.view = NoView \/ (SendWhen = "has" /\ (~s.has \/ s.vacant)) THEN LocalError(s)
     ELSE Handled([s EXCEPT !.sent = @ + 1], <<Multicast(AppMessage(s.sent + 1, e.size, e.payload))>>)
 
 \* A message of the application, in its place.
@@ -264,8 +304,8 @@ AppReceived(s, e) ==
 \* This member is asked: the state is marked here, and the first part is read. (Members that lack a state ask again when it
 \* is decided which one is kept.)
 Provide(s, sender, attempt) ==
-    IF ~s.settled THEN Ignored(s)
-    ELSE IF ~s.has THEN Handled(s, <<Send(sender, CannotMessage(attempt))>>)
+    IF ~s.settled /\ ~s.vacant THEN Ignored(s)
+    ELSE IF ~s.has \/ s.vacant THEN Handled(s, <<Send(sender, CannotMessage(attempt))>>)
     ELSE Handled([s EXCEPT !.giving = Updated(@, sender, [attempt |-> attempt, number |-> 1, credit |-> Window, seen |-> s.seen])],
                  <<MarkState(sender, attempt), ReadPart(sender, attempt, 1)>>)
 
@@ -274,7 +314,7 @@ AskReceived(s, e) ==
     IF ~IsMember(s, e.sender) \/ message.provider = e.sender THEN RemoteError(s)
     ELSE IF e.sender = s.member
     THEN IF s.has \/ s.provider = Nobody \/ s.marked \/ (NumberAttempts /\ message.attempt # s.attempt) THEN Ignored(s)
-         ELSE InstallIfWhole([s EXCEPT !.marked = TRUE], <<>>)
+         ELSE InstallIfWhole([s EXCEPT !.marked = TRUE, !.stood = IF IsFormed(s) THEN s.formed ELSE @], <<>>)
     ELSE IF message.provider = s.member THEN Provide(s, e.sender, message.attempt)
     ELSE IF e.sender \in DOMAIN s.giving
     THEN Handled([s EXCEPT !.giving = Less(@, e.sender)], <<FreeState(e.sender)>>)
@@ -337,11 +377,6 @@ AskTimeout(s, e) ==
     ELSE IF s.has \/ ~s.settled \/ s.provider # Nobody \/ s.declares THEN Handled(after, <<>>)
     ELSE Ask([after EXCEPT !.refused = {}], <<>>)
 
-\* Messages are ordered in this view from now on. (SEQUENCER may form a view before it passes it up.)
-ViewFormed(s, e) ==
-    IF e.view_id.counter <= s.formed THEN LocalError(s)
-    ELSE Handled([s EXCEPT !.formed = e.view_id.counter, !.formed_before = s.formed], <<PassUp(e)>>)
-
 -----------------------------------------------------------------------------
 (* Views, and which state is kept where they merge *)
 
@@ -352,21 +387,25 @@ NameAfter(s) ==
     ELSE IF s.settled THEN <<s.view.id>>
     ELSE IF NameBranches THEN Append(s.name, s.view.id) ELSE s.name
 
-\* The last formed view whose state a member has that leaves view `s.view`: that view, if it was formed, and if it does not end
-\* before it is decided which state is kept. (SEQUENCER may form the next view before it passes it up.)
-StoodAfter(s) ==
-    IF StandsIfDecided /\ ~s.settled THEN s.stood
-    ELSE IF ~StandingBefore THEN s.formed
-    ELSE IF s.view.id.counter \in {s.formed, s.formed_before} THEN s.view.id.counter
-    ELSE s.stood
+\* All that have a state have one, and it is not that of the primary: a member that was cut off, and members that have joined it.
+IsStale(s) == KeepFrom = "base" /\ IsFormed(s) /\ s.settled /\ s.has /\ s.stood < s.base
 
-\* The standing of a member in this view.
-StandingOf(s) ==
-    Standing(s.stood, IF s.has THEN s.name ELSE LacksName, IF s.has THEN s.declared ELSE s.declares)
-
-Tell(s) == Multicast(TellMessage(s.view.id, StandingOf(s)))
+\* Messages are ordered in this view from now on. (SEQUENCER may form a view before it passes it up.) `before`: the counter of
+\* its base.
+ViewFormed(s, e) ==
+    LET after == Stands([s EXCEPT !.formed = e.view_id.counter, !.base = e.before])
+        asksNone == IsFormed(after) /\ s.view.members = <<s.member>> /\ s.settled /\ ~s.has /\ ~s.telling /\ KeepFrom = "base"
+    IN IF e.view_id.counter <= s.formed \/ e.before \notin 0 .. e.view_id.counter - 1 THEN LocalError(s)
+       ELSE IF IsStale(after) \/ asksNone THEN Handled(Vacates(after), <<PassUp(e), NoState>>)
+       ELSE Handled(after, <<PassUp(e)>>)
 
 Tellers(told, name) == {m \in DOMAIN told : told[m].name = name}
+
+\* The last formed view before this one that was not vacant.
+Wanted(s, told) ==
+    LET base == IF IsFormed(s) THEN s.base ELSE 0
+        IsVacant(n) == TellVacant /\ \E m \in DOMAIN told : told[m].after < n /\ n <= told[m].upto
+    IN CHOOSE n \in 0 .. base : (n = 0 \/ ~IsVacant(n)) /\ \A i \in n + 1 .. base : IsVacant(i)
 
 \* The members that have the state that is kept. Of two states with equal rank it is that of the more senior member. Where no
 \* member has a state, it is the first member that declares one.
@@ -374,13 +413,16 @@ KeptBy(s, told) ==
     LET list == s.view.members
         named == {i \in DOMAIN list : told[list[i]].name # LacksName}
         declarers == {i \in DOMAIN list : told[list[i]].declared}
-        grown == IF DeclaredIsLast /\ named \ declarers # {} THEN named \ declarers ELSE named
-        latest == {i \in grown : \A j \in grown : told[list[j]].formed <= told[list[i]].formed}
-        most == {i \in IF KeepLatest THEN latest ELSE grown :
-                    ~KeepMost \/ \A j \in IF KeepLatest THEN latest ELSE grown :
+        wanted == Wanted(s, told)
+        based == {i \in IF DeclaredIsLast THEN named \ declarers ELSE named : told[list[i]].stood >= wanted}
+        grown == IF KeepFrom = "base" /\ (based # {} \/ declarers = {}) THEN based
+                 ELSE IF DeclaredIsLast /\ named \ declarers # {} THEN named \ declarers ELSE named
+        latest == {i \in grown : KeepFrom = "any" \/ \A j \in grown : told[list[j]].stood <= told[list[i]].stood}
+        most == {i \in latest :
+                    ~KeepMost \/ \A j \in latest :
                         Cardinality(Tellers(told, told[list[j]].name)) <= Cardinality(Tellers(told, told[list[i]].name))}
         First(set) == list[CHOOSE i \in set : \A j \in set : i <= j]
-    IN IF named # {} THEN Tellers(told, told[First(most)].name)
+    IN IF grown # {} THEN Tellers(told, told[First(most)].name)
        ELSE IF declarers # {} THEN {First(declarers)}
        ELSE {}
 
@@ -394,36 +436,41 @@ Freed(s, gone) ==
 Continues(s, told, holders) ==
     /\ ContinueIfKept /\ s.marked /\ s.provider \in holders /\ told[s.provider].name = s.name
 
-\* All have told: members without the kept state lack it from here on, and ask.
+\* All have told: members without the kept state lack it from here on, and ask. If none is kept, the view is vacant.
 Decided(s, told) ==
     LET holders == KeptBy(s, told)
-        done == [s EXCEPT !.told = told, !.settled = TRUE, !.telling = FALSE, !.declares = FALSE, !.refused = {}]
+        none == [s EXCEPT !.told = told, !.vacant = TRUE, !.telling = FALSE, !.declares = FALSE]
+        done == [s EXCEPT !.told = told, !.settled = TRUE, !.telling = FALSE, !.declares = FALSE, !.refused = {},
+                          !.stood = IF IsFormed(s) THEN s.formed ELSE @]
         lacks == [done EXCEPT !.has = FALSE, !.declared = FALSE, !.refused = DOMAIN told \ holders, !.giving = [m \in {} |-> 0]]
         freed == Freed(s, DOMAIN s.giving)
-    IN IF s.member \in holders
-       THEN IF s.has THEN Handled(done, <<>>)
+        goesOn == s.has /\ (s.declared \/ KeepFrom # "base" \/ \E m \in holders : told[m].stood >= Wanted(s, told))
+    IN IF holders = {}
+       THEN Handled(IF IsFormed(s) THEN [none EXCEPT !.after = Wanted(s, told), !.upto = s.formed] ELSE none, <<NoState>>)
+       ELSE IF s.member \in holders
+       THEN IF goesOn THEN Handled(done, <<>>)
             ELSE Handled([done EXCEPT !.has = TRUE, !.declared = TRUE], <<StateDeclared>>)
        ELSE IF Continues(s, told, holders) THEN InstallIfWhole(done, <<>>)
        ELSE AskSoon(lacks, freed \o (IF s.has THEN <<StateDropped>> ELSE <<>>))
 
 \* A TELL begins a choice at a member that does not know that the others have yet to choose, or where an application declares a
 \* state. It ends transfers: members ask again when it is decided.
-Joins(s) == [Idle(s) EXCEPT !.settled = FALSE, !.name = IF s.has THEN <<s.view.id>> ELSE LacksName, !.telling = TRUE,
-                            !.owes = ~s.telling /\ AnswerOrder = "soon", !.soon = @ \/ (~s.telling /\ AnswerOrder = "soon")]
+Joins(s) == [Begins(s) EXCEPT !.owes = ~s.telling /\ AnswerOrder = "soon", !.soon = @ \/ (~s.telling /\ AnswerOrder = "soon")]
 
 TellReceived(s, e) ==
     LET message == e.message
-        told == Updated(IF s.settled THEN [m \in {} |-> 0] ELSE s.told, e.sender, message.standing)
-        after == IF s.settled THEN Joins(s) ELSE s
+        begins == s.settled \/ s.vacant
+        after == IF begins THEN Joins(s) ELSE s
+        told == Updated(after.told, e.sender, message.standing)
         heard == [after EXCEPT !.told = told, !.telling = @ /\ e.sender # s.member]
-        tells == IF ~s.settled THEN <<>>
-                 ELSE MakesRoom(s) \o (IF s.telling THEN <<>> ELSE IF AnswerOrder = "soon" THEN SetsSoon(s) ELSE <<Tell(after)>>)
+        room == IF begins THEN MakesRoom(s) ELSE <<>>
+        tells == IF ~begins \/ s.telling THEN <<>> ELSE IF AnswerOrder = "soon" THEN SetsSoon(s) ELSE <<Tell(after)>>
     IN IF message.view_id # s.view.id THEN Ignored(s)
        ELSE IF ~IsMember(s, e.sender) THEN RemoteError(s)
-       ELSE IF ~s.settled /\ e.sender \in DOMAIN s.told THEN Ignored(s)
+       ELSE IF ~begins /\ e.sender \in DOMAIN s.told THEN Ignored(s)
        ELSE IF DOMAIN told = MembersOf(s.view)
-       THEN LET decided == Decided(heard, told) IN Handled(decided.state, (IF s.settled THEN MakesRoom(s) ELSE <<>>) \o decided.effects)
-       ELSE Handled(heard, tells)
+       THEN LET decided == Decided(heard, told) IN Handled(decided.state, room \o decided.effects)
+       ELSE Handled(heard, room \o tells)
 
 \* A multicast that a message of the order has caused.
 SoonTimeout(s, e) ==
@@ -435,19 +482,22 @@ SoonTimeout(s, e) ==
 
 \* The application declares its own state where no member gives one.
 DeclareRequested(s, e) ==
-    IF s.view = NoView \/ s.has \/ ~s.settled \/ s.provider # Nobody \/ s.declares THEN LocalError(s)
-    ELSE LET after == [s EXCEPT !.declares = TRUE, !.telling = TRUE, !.name = LacksName]
-         IN Handled(after, <<Tell(after)>>)
+    LET lacks == s.settled /\ ~s.has /\ s.provider = Nobody
+        after == [s EXCEPT !.declares = TRUE, !.telling = TRUE, !.name = IF s.has THEN @ ELSE LacksName]
+    IN IF s.view = NoView \/ s.declares \/ ~(lacks \/ s.vacant) THEN LocalError(s)
+       ELSE Handled(after, <<Tell(after)>>)
 
 ViewInstalled(s, e) ==
     LET now == MembersOf(e.view)
         alone == now = {s.member}
         founds == alone /\ ~s.has /\ (s.view = NoView \/ FoundsWhen = "alone")
-        unsettled == TellOnMerge /\ ~alone /\ (e.type = "MergeViewInstalled" \/ ~s.settled)
-        entered == [s EXCEPT !.view = e.view, !.has = @ \/ founds, !.name = NameAfter(s), !.stood = StoodAfter(s),
-                             !.settled = ~unsettled,
+        merges == e.type = "MergeViewInstalled"
+        vacant == s.vacant /\ ~merges
+        unsettled == TellOnMerge /\ ~alone /\ ~vacant /\ (merges \/ ~s.settled)
+        entered == Stands([s EXCEPT !.view = e.view, !.has = @ \/ founds, !.name = NameAfter(s),
+                             !.settled = ~unsettled /\ ~vacant, !.vacant = vacant,
                              !.seen = LatestLives(@, now), !.telling = unsettled, !.owes = FALSE, !.declares = FALSE, !.told = [m \in {} |-> 0], !.refused = {},
-                             !.giving = IF ForgetGone THEN [m \in DOMAIN @ \cap now |-> @[m]] ELSE @]
+                             !.giving = IF ForgetGone THEN [m \in DOMAIN @ \cap now |-> @[m]] ELSE @])
         freed == IF ForgetGone THEN Freed(s, DOMAIN s.giving \ now) ELSE <<>>
         \* (A provider ignores an ASK that comes before the decision.)
         stays == s.provider \in now /\ (~unsettled \/ (s.marked /\ ContinueIfKept))
@@ -455,7 +505,8 @@ ViewInstalled(s, e) ==
         room == IF stays THEN <<>> ELSE MakesRoom(s)
     IN IF s.member \notin now \/ e.view.id.counter <= s.view.id.counter THEN LocalError(s)
        ELSE IF unsettled THEN Handled(after, freed \o room \o <<Tell(after)>>)
-       ELSE IF entered.has THEN Handled(Idle(entered), freed)
+       ELSE IF IsStale(entered) THEN Handled(Vacates(entered), freed \o <<NoState>>)
+       ELSE IF entered.has \/ vacant THEN Handled(Idle(entered), freed)
        ELSE IF stays THEN Handled(entered, freed)
        ELSE IF ~AskAgain /\ s.provider # Nobody THEN Handled(entered, freed)
        ELSE Ask(entered, freed)

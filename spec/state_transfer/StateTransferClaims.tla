@@ -22,7 +22,9 @@ LocalTypeOK(m) ==
     /\ s.full => s.provider # Nobody
     /\ s.owes => s.soon /\ ~s.settled /\ s.telling
     /\ s.stood \in Nat /\ s.stood <= s.formed
-    /\ s.formed_before \in Nat /\ (s.formed = 0 \/ s.formed_before < s.formed)
+    /\ s.base \in Nat /\ (s.formed = 0 \/ s.base < s.formed)
+    /\ s.after \in Nat /\ s.after <= s.upto /\ s.upto <= s.formed
+    /\ s.vacant => ~s.settled /\ s.provider = Nobody
 
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
@@ -86,6 +88,16 @@ KeepsOneState ==
         \A m \in Holders(k) : \E u \in DOMAIN cut[k] :
             IsLine(u) => IsPrefix(StateAt(u, cut[k][u]), apps[m].state)
 
+\* Where all members are there that the group began with, and each has heard that its views were formed, one of them has the state
+\* of the primary.
+HeardAll(m) == \A i \in 2 .. Len(path[m]) : path[m][i - 1] \in formed => path[m][i - 1] \in reports[path[m][i]][m] /\ LeftKnowing(m, path[m][i])
+
+HolderWins ==
+    (/\ \A m \in Member : HeardAll(m)
+     /\ \A m \in Member : m \in up /\ installed[m] # 0 /\ installed[m] = installed[CHOOSE x \in Member : TRUE]
+     /\ \A m \in Member : m \in DOMAIN views[1].lives)
+    => \A m \in Member : ~local[m].vacant
+
 \* A merge does not lose every state.
 StateIsKept ==
     \A k \in DOMAIN views :
@@ -147,8 +159,8 @@ LosesOnlyByDecisionStep ==
            IN \E x \in DOMAIN told :
                 /\ told[x].name # LacksName /\ told[x].name # told[m].name
                 /\ \/ Rank(x) > Rank(m)
-                   \/ Rank(x) = Rank(m) /\ told[x].formed > told[m].formed
-                   \/ /\ Rank(x) = Rank(m) /\ told[x].formed = told[m].formed
+                   \/ Rank(x) = Rank(m) /\ told[x].stood > told[m].stood
+                   \/ /\ Rank(x) = Rank(m) /\ told[x].stood = told[m].stood
                       /\ Cardinality(Tellers(told, told[x].name)) >= Cardinality(Tellers(told, told[m].name))
 
 WasDeclared(state) == state # <<>> /\ state[1][2] = -1
@@ -250,8 +262,8 @@ Fair ==
 
 LiveSpec == Spec /\ Fair
 
-\* A member of m's view has the state.
-IsThere(m) == m \in up /\ installed[m] # 0 /\ \E x \in up : installed[x] = installed[m] /\ local[x].has
+\* A member of m's view has the state, and with Majority that of the primary.
+IsThere(m) == m \in up /\ installed[m] # 0 /\ \E x \in up : installed[x] = installed[m] /\ local[x].has /\ ~local[x].vacant
 
 \* EveryJoinerGetsAState: if in the end a member of its view has the state, a member has it.
 EventuallyHasState == \A m \in Member : <>[]IsThere(m) => <>[]local[m].has

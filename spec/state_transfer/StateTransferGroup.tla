@@ -41,11 +41,12 @@ VARIABLES
     had,            \* [Member -> the place in its view's order up to which it has delivered]
     apps,           \* [Member -> its application: state, marks, reads, staged]
     reported, reports, formed, \* with Majority: see MajorityViews (`reported` is its `local`)
+    bases,          \* ... [a formed view -> its base: the last formed view of which those know that form it]
     sequence,       \* with Majority: the state of the primary when its last view was formed and settled, and that view
     up,
     spent
 
-primary == <<reported, reports, formed>>
+primary == <<reported, reports, formed, bases>>
 below == <<views, installed, life, path, order, cut, delivered, cast, had>>
 moves == <<local, act, below, primary, wire, apps, up, spent>>
 vars == <<moves, sequence>>
@@ -149,7 +150,7 @@ Here(action, m, event, consumed) == Apply(action, m, event, consumed, installed[
 IsActive(m) == m \in up /\ installed[m] # 0
 Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 StaysBelow == UNCHANGED <<views, installed, life, path, cut, delivered, had>>
-Stays == StaysBelow /\ UNCHANGED <<reported, reports, formed>>
+Stays == StaysBelow /\ UNCHANGED primary
 
 \* It knows that its view is formed, and messages are ordered there.
 IsOrdered(m) == ~Majority \/ reported[m] = {installed[m]}
@@ -176,7 +177,7 @@ Deliver1(action, m, types) ==
         /\ Here(action, m, [type |-> Received(cast[x[1]][x[2]].type), sender |-> x[1], message |-> cast[x[1]][x[2]]], {})
         /\ had' = [had EXCEPT ![m] = i]
         /\ delivered' = [delivered EXCEPT ![m] = Append(@, <<x[1], x[2], installed[m]>>)]
-    /\ UNCHANGED <<views, installed, life, path, cut, reported, reports, formed, spent>>
+    /\ UNCHANGED <<views, installed, life, path, cut, primary, spent>>
 
 DeliverApp(m) == Deliver1("DeliverApp", m, {"APP"})
 DeliverAsk(m) == Deliver1("DeliverAsk", m, {"ASK"})
@@ -244,6 +245,15 @@ ViewEvent(v) ==
 \* How many of m's multicasts it has not delivered: they are ordered again in its next view.
 Again(m) == Len(cast[m]) - Cardinality({n \in DOMAIN cast[m] : HasDelivered(m, <<m, n>>)})
 
+\* FORMED is a multicast: members that go on together from view u to view k have heard it, or have not.
+KnowsFormed(m, u) == installed[m] = u /\ reported[m] = {u}
+Went(x, u, k) == \E i \in 2 .. Len(path[x]) : path[x][i - 1] = u /\ path[x][i] = k
+LeftKnowing(x, k) == \E b \in reports[k][x] : \A c \in reports[k][x] : b <= c /\ Went(x, b, k)
+HeardAsOthers(m, u, k, goers) ==
+    LET gone == {x \in Member : Went(x, u, k)} IN
+    IF gone # {} THEN KnowsFormed(m, u) <=> \E x \in gone : LeftKnowing(x, k)
+    ELSE KnowsFormed(m, u) \/ ~\E x \in goers : KnowsFormed(x, u) \/ (u \in formed /\ CoordinatorOf(views[u]) = x)
+
 NewCut == [u \in {} |-> 0]
 
 InstallView(m) ==
@@ -258,7 +268,7 @@ InstallView(m) ==
            IN /\ IF u = 0
                  THEN m \in v.joins /\ \A p \in v.preds :
                         p \in DOMAIN cuts \/ ~\E x \in up : installed[x] = p /\ x \in DOMAIN v.lives /\ x \notin v.joins
-                 ELSE m \notin v.joins /\ u \in v.preds
+                 ELSE m \notin v.joins /\ u \in v.preds /\ (Majority => HeardAsOthers(m, u, k, goers))
                       /\ \A i \in Undelivered(m) : i > place
               /\ views' = SubSeq(History, 1, IF k > Len(views) THEN k ELSE Len(views))
               /\ cut' = LET all == IF k \in DOMAIN views THEN cut ELSE Append(cut, NewCut)
@@ -269,23 +279,33 @@ InstallView(m) ==
               /\ Apply("InstallView", m, ViewEvent(v), {}, k,
                        IF k \in DOMAIN views THEN order ELSE Append(order, <<>>), Again(m))
               /\ IF Majority THEN MajorityOf!Attends(m, k, views') ELSE UNCHANGED <<reported, reports, formed>>
-    /\ UNCHANGED <<life, delivered, spent>>
+    /\ UNCHANGED <<bases, life, delivered, spent>>
+
+\* The reports of `from` are enough for view number k: of a majority of each view in them. The last formed view that a member knows
+\* is the first of those that it reports.
+FormsWith(k, from, ReportOf(_)) ==
+    /\ \A x \in from : \A b \in ReportOf(x) : MajorityOf!IsMajority(from, b)
+    /\ \E x \in from : ReportOf(x) # {}
+    /\ formed' = formed \cup {k}
+    /\ bases' = Updated(bases, k, Max({CHOOSE b \in ReportOf(x) : \A c \in ReportOf(x) : b <= c : x \in {x \in from : ReportOf(x) # {}}}))
 
 \* The coordinator of a view has the reports for it.
 FormView(m) ==
-    /\ Majority /\ IsActive(m) /\ CoordinatorOf(views[installed[m]]) = m
-    /\ MajorityOf!Form(m)
+    LET k == installed[m] IN
+    /\ Majority /\ IsActive(m) /\ CoordinatorOf(views[k]) = m /\ k \notin formed /\ ~IsClosed(m)
+    /\ \E from \in SUBSET DOMAIN reports[k] : LET ReportOf(x) == reports[k][x] IN FormsWith(k, from, ReportOf)
     /\ Environment("FormView", m, None, {})
-    /\ UNCHANGED <<local, wire, apps, order, cast, up, spent>> /\ StaysBelow
+    /\ UNCHANGED <<local, wire, apps, order, cast, up, spent, reported, reports>> /\ StaysBelow
 
-FormedEvent(k) == [type |-> "ViewFormed", view_id |-> History[k].id]
+FormedEvent(k, base) == [type |-> "ViewFormed", view_id |-> History[k].id, before |-> IF base = 0 THEN 0 ELSE History[base].id.counter]
 
 LearnFormed(m) ==
     /\ Majority /\ IsActive(m) /\ MajorityOf!Learn(m)
+    /\ IsClosed(m) => \E k \in DOMAIN views : Goes(m, k) /\ \E x \in Member : Went(x, installed[m], k) /\ LeftKnowing(x, k)
     /\ IF local[m].formed < views[installed[m]].id.counter
-       THEN Here("LearnFormed", m, FormedEvent(installed[m]), {})
+       THEN Here("LearnFormed", m, FormedEvent(installed[m], bases[installed[m]]), {})
        ELSE Environment("LearnFormed", m, None, {}) /\ UNCHANGED <<local, wire, apps, order, cast, up>>
-    /\ UNCHANGED spent /\ StaysBelow
+    /\ UNCHANGED <<bases, spent>> /\ StaysBelow
 
 \* A coordinator that installs a view last has the reports for it already. SEQUENCER hears of the view before this layer does, and
 \* passes up that it is formed.
@@ -294,10 +314,9 @@ FormEarly(m) ==
     /\ \E k \in DOMAIN views :
         /\ k > installed[m] /\ Goes(m, k) /\ CoordinatorOf(views[k]) = m /\ k \notin formed
         /\ installed[m] \in DOMAIN cut[k] => \A i \in Undelivered(m) : i > cut[k][installed[m]]
-        /\ LET all == DOMAIN reports[k] \cup {m} IN
-           \A x \in all : \A b \in IF x = m THEN reported[m] ELSE reports[k][x] : MajorityOf!IsMajority(all, b)
-        /\ formed' = formed \cup {k}
-        /\ Here("FormEarly", m, FormedEvent(k), {})
+        /\ LET ReportOf(x) == IF x = m THEN reported[m] ELSE reports[k][x]
+           IN \E from \in SUBSET (DOMAIN reports[k] \cup {m}) : FormsWith(k, from, ReportOf)
+        /\ Here("FormEarly", m, FormedEvent(k, bases'[k]), {})
     /\ UNCHANGED <<reported, reports, spent>> /\ StaysBelow
 
 -----------------------------------------------------------------------------
@@ -309,7 +328,7 @@ Crash(m) ==
     /\ wire' = WithoutTo({m})
     /\ Spend("crashes")
     /\ Environment("Crash", m, None, {})
-    /\ UNCHANGED <<local, below, reported, reports, formed, apps>>
+    /\ UNCHANGED <<local, below, primary, apps>>
 
 \* Events that no correct caller or peer causes, and late timers. Each changes nothing.
 Misuse(m) ==
@@ -320,20 +339,22 @@ Misuse(m) ==
          [type |-> "AppReceived", sender |-> "Z", message |-> AppMessage(1, 1, 1)],
          [type |-> "AppReceived", sender |-> m, message |-> AppMessage(9, 0, 1)],
          [type |-> "AskReceived", sender |-> "Z", message |-> AskMessage("Z", 1)],
-         [type |-> "TellReceived", sender |-> "Z", message |-> TellMessage(local[m].view.id, Standing(0, LacksName, FALSE))],
+         [type |-> "TellReceived", sender |-> "Z", message |-> TellMessage(local[m].view.id, Standing(0, LacksName, FALSE, 0, 0))],
          [type |-> "PartReceived", sender |-> "Z", message |-> PartMessage(1, 0, [of |-> <<>>, part |-> 0], FALSE, NoneSeen, FALSE)],
          [type |-> "CreditReceived", sender |-> "Z", message |-> CreditMessage(1, 1)],
          [type |-> "CannotReceived", sender |-> "Z", message |-> CannotMessage(1)],
          [type |-> "PartFailed", to |-> "Z", attempt |-> 1],
          [type |-> "SendRequested", payload |-> 9, size |-> 1],
          [type |-> "DeclareRequested"],
-         [type |-> "ViewFormed", view_id |-> NoViewId]} :
+         [type |-> "ViewFormed", view_id |-> NoViewId, before |-> 0]} :
         /\ MemberStep(local[m], event).outcome # "handled"
         /\ Here("Misuse", m, event, {})
     /\ Spend("misuses") /\ Stays
 
 -----------------------------------------------------------------------------
-Holder(m, v) == [Start(m) EXCEPT !.view = ViewOf(v), !.has = TRUE, !.formed = IF Majority THEN v.id.counter ELSE 0]
+Holder(m, v) ==
+    LET counter == IF Majority THEN v.id.counter ELSE 0
+    IN [Start(m) EXCEPT !.view = ViewOf(v), !.has = TRUE, !.formed = counter, !.stood = counter]
 
 Init ==
     /\ views = First
@@ -353,6 +374,7 @@ Init ==
     /\ reported = [m \in Member |-> IF Majority /\ installed[m] # 0 THEN {installed[m]} ELSE {}]
     /\ reports = [k \in DOMAIN First |-> [m \in {} |-> {}]]
     /\ formed = IF Majority THEN DOMAIN First ELSE {}
+    /\ bases = [k \in formed |-> 0]
     /\ sequence = [view |-> 1, state |-> IF Majority THEN Origin(1) ELSE <<>>]
     /\ up = Member
     /\ spent = [crashes |-> 0, failures |-> 0, declares |-> 0, misuses |-> 0]

@@ -35,7 +35,7 @@ Alphabet(messages, outsides) ==
     LET reads == UNION {o.reads : o \in outsides} IN
     {[type |-> Received(p.message.type), sender |-> x, message |-> p.message] : p \in messages, x \in Member}
     \cup UNION {o.views : o \in outsides}
-    \cup {[type |-> "ViewFormed", view_id |-> v.view.id] : v \in UNION {o.views : o \in outsides}}
+    \cup {[type |-> "ViewFormed", view_id |-> v.view.id, before |-> n] : v \in UNION {o.views : o \in outsides}, n \in 0 .. 2}
     \cup {[type |-> "PartRead", to |-> r.to, attempt |-> r.attempt, number |-> r.number, data |-> r.data, last |-> r.number = PartCount]
             : r \in reads}
     \cup {[type |-> "PartFailed", to |-> r.to, attempt |-> r.attempt] : r \in reads}
@@ -44,7 +44,7 @@ Alphabet(messages, outsides) ==
           [type |-> "AppReceived", sender |-> "Z", message |-> AppMessage(1, 1, 1)],
           [type |-> "AppReceived", sender |-> "A", message |-> AppMessage(0, 1, 1)],
           [type |-> "AppReceived", sender |-> "A", message |-> AppMessage(1, 0, 1)],
-          [type |-> "TellReceived", sender |-> "Z", message |-> TellMessage(NoViewId, Standing(0, LacksName, FALSE))],
+          [type |-> "TellReceived", sender |-> "Z", message |-> TellMessage(NoViewId, Standing(0, LacksName, FALSE, 0, 0))],
           [type |-> "PartReceived", sender |-> "A", message |-> PartMessage(1, 0, [of |-> <<>>, part |-> 0], FALSE, NoneSeen, FALSE)],
           [type |-> "AskReceived", sender |-> "Z", message |-> AskMessage("Z", 1)]}
 

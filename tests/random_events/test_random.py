@@ -121,7 +121,7 @@ def test_what_tlc_cannot_read_is_said_and_no_difference() -> None:
 
 
 def tell(sender: str, counter: int, *name: ViewId, declared: bool = False) -> state_transfer.TellReceived:
-    standing = state_transfer.Standing(0, name, declared=declared)
+    standing = state_transfer.Standing(0, name, declared=declared, after=0, upto=0)
     return state_transfer.TellReceived(sender, state_transfer.Tell(ViewId(counter, "A"), standing))
 
 

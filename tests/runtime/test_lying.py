@@ -48,11 +48,11 @@ def lies(group: Group) -> list[Multicast[Any] | Send[Any]]:
         for last in (False, True)
     ]
     answers = [state_transfer.Credit(1, 2**62), state_transfer.Cannot(1), state_transfer.Cannot(-1)]
-    best = state_transfer.Standing(2**62, (ViewId(2**62, "the latest state is mine"),), declared=False)
+    best = state_transfer.Standing(2**62, (ViewId(2**62, "the latest state is mine"),), declared=False, after=0, upto=0)
     other = ViewId(view.counter + 1, view.creator)
     casts = [
         state_transfer.Tell(other, best),
-        state_transfer.Tell(view, state_transfer.Standing(-5, (), declared=True)),
+        state_transfer.Tell(view, state_transfer.Standing(-5, (), declared=True, after=-5, upto=2**62)),
         state_transfer.Ask(view.creator, -5),
         state_transfer.App(1, 2**62, Payload(b"\xff")),
     ]

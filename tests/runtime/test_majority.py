@@ -203,10 +203,10 @@ def test_the_state_of_the_latest_formed_view_is_kept_though_fewer_have_it() -> N
     for name in "abc":
         members[name] = evolve(members[name], has=True)
         take(name, ViewInstalled(View(first, ("a", "b", "c"))))
-        take(name, ViewFormed(first))
+        take(name, ViewFormed(first, 0))
         view = View(alone, ("a",)) if name == "a" else View(others, ("b", "c"))
         take(name, ViewInstalled(view))
-    take("a", ViewFormed(alone))
+    take("a", ViewFormed(alone, 1))
     for name in "abc":
         merged = View(ViewId(3, "a"), ("a", "b", "c"))
         take(name, MergeViewInstalled(merged, frozenset({alone, others})))

@@ -301,9 +301,13 @@ def _comes_back() -> tuple[list[list[bytes]], list[object]]:
     world = World(random.Random(1))  # noqa: S311 - no secret
     a, b, c = world.member(), world.member(), world.member()
 
+    last = 0
+
     def formed(branch: Branch) -> Branch:
+        nonlocal last
         for member in branch.members:
-            member.step(ViewFormed(branch.view.id))
+            member.step(ViewFormed(branch.view.id, last))
+        last = branch.view.id.counter
         world.settle(branch)
         return branch
 
@@ -323,7 +327,7 @@ def _comes_back() -> tuple[list[list[bytes]], list[object]]:
     world.branches.clear()
     merged = world.install([b, c, a], [alone, pair])
     for member in merged.members:
-        member.step(ViewFormed(merged.view.id))
+        member.step(ViewFormed(merged.view.id, last))
     world.settle(merged)
     for each in (a, c):
         world.hears(each, a.name, x)

@@ -43,7 +43,9 @@ def test_a_record_ends_with_the_view_that_is_installed_until_one_is_formed() -> 
     parted, effects = primary.attempt(CONFIG, begun, evolve(begun, view=BC))
     assert primary.on_disk(parted) == (ABC, BC)
     assert effects == (Send("B", primary.Report(BC.id, (ABC,))),)
-    formed, _ = primary.formed_received(CONFIG, parted, primary.FormedReceived("B", primary.Formed(BC.id)))
+    formed, _ = primary.formed_received(
+        CONFIG, parted, primary.FormedReceived("B", primary.Formed(BC.id, ABC.id.counter))
+    )
     assert primary.on_disk(formed) == (BC,)
     alone, _ = primary.attempt(CONFIG, formed, evolve(formed, view=C))
     assert primary.on_disk(alone) == (BC, C)

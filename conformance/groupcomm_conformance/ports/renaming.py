@@ -124,7 +124,8 @@ _NUMBERS: Final = {
         "seqnos": "App.number Gift.seen Given.seen Held.number OwnIsInState.number Part.seen State.seen State.sent",
         "parts": "Credit.number Gift.credit Gift.number Part.number PartRead.number PutPart.number ReadPart.number "
         "State.parts",
-        "views": "Standing.formed State.formed State.formed_before State.stood",
+        "views": "Standing.after Standing.stood Standing.upto State.after State.base State.formed State.stood "
+        "State.upto ViewFormed.before",
     },
 }
 """Fields whose numbers `Step` compares with one another alone. A timer's name ends in such a number."""

@@ -19,6 +19,7 @@ type MergeViewInstalled struct {
 type ViewFormed struct {
 	_      wire.Tag `wire:"ViewFormed"`
 	ViewId ViewId
+	Before int64
 }
 
 type Suspected struct {

@@ -29,6 +29,7 @@ type (
 	Formed struct {
 		_      wire.Tag `wire:"FORMED"`
 		ViewId group.ViewId
+		Before int64
 	}
 	ReportReceived struct {
 		_       wire.Tag `wire:"ReportReceived"`
@@ -127,6 +128,17 @@ func isQuorum(records Records, v group.View) bool {
 	return group.Any(group.Keys(records), func(m string) bool { return len(records[m]) > 0 })
 }
 
+// before: the counter of the last formed view that those know which form v; 0: none.
+func before(records Records, v group.View) int64 {
+	var last int64
+	for _, record := range quorum(records, leavers(records, v)) {
+		if len(record) > 0 && record[0].Id.Counter > last {
+			last = record[0].Id.Counter
+		}
+	}
+	return last
+}
+
 // recordsOf: the records of the members that have installed the view of s, as they have reported.
 func (s State) recordsOf() Records {
 	here := s.View.Set().Where(func(m string) bool {
@@ -188,9 +200,10 @@ func (s State) forms() (State, group.Effects) {
 	if !s.mayForm() {
 		return s, nil
 	}
+	last := before(s.recordsOf(), s.View)
 	return s.inFormed(), group.Effects{
-		group.Multicast{Message: Formed{ViewId: s.View.Id}},
-		group.PassUp{Event: group.ViewFormed{ViewId: s.View.Id}},
+		group.Multicast{Message: Formed{ViewId: s.View.Id, Before: last}},
+		group.PassUp{Event: group.ViewFormed{ViewId: s.View.Id, Before: last}},
 	}
 }
 
@@ -245,6 +258,8 @@ func formedReceived(c Config, s State, e FormedReceived) Result {
 	switch {
 	case !c.Majority || !s.joined() || id.Counter > s.View.Id.Counter:
 		return group.RemoteError(s)
+	case e.Message.Before < 0 || e.Message.Before >= id.Counter:
+		return group.RemoteError(s)
 	case id != s.View.Id:
 		return group.Ignored(s)
 	case e.Sender != s.View.Coordinator():
@@ -252,7 +267,7 @@ func formedReceived(c Config, s State, e FormedReceived) Result {
 	case s.Formed:
 		return group.Ignored(s)
 	}
-	return group.Handled(s.inFormed(), group.Effects{group.PassUp{Event: group.ViewFormed{ViewId: id}}})
+	return group.Handled(s.inFormed(), group.Effects{group.PassUp{Event: group.ViewFormed{ViewId: id, Before: e.Message.Before}}})
 }
 
 // restored: an incarnation begins with the record of the former ones, and founds no group.

@@ -15,21 +15,75 @@ func (s State) nameAfter() []group.ViewId {
 	return group.Appended(s.Name, s.View.Id)
 }
 
-// stoodAfter is the last formed view whose state a member has that leaves its view.
-func (s State) stoodAfter() int64 {
-	if counter := s.View.Id.Counter; s.Settled && (counter == s.Formed || counter == s.FormedBefore) {
-		return counter
+// isFormed: its view is formed, as far as it knows.
+func (s State) isFormed() bool { return s.joined() && s.Formed == s.View.Id.Counter }
+
+// stands: its view is formed. Its state stands there, if it stood in the base. A view that follows a vacant one without a
+// merge is vacant.
+func (s State) stands() State {
+	switch {
+	case !s.isFormed():
+	case s.Vacant:
+		if s.Upto != s.Base {
+			s.After = s.Base
+		}
+		s.Upto = s.Formed
+	case s.Stood >= s.Base:
+		s.Stood = s.Formed
 	}
-	return s.Stood
+	return s
+}
+
+// isStale: all states are one, and not that of the primary.
+func (s State) isStale() bool { return s.isFormed() && s.Settled && s.Has && s.Stood < s.Base }
+
+// begins a choice of the state that is kept.
+func (s State) begins() State {
+	t := s.idle()
+	switch {
+	case !s.Has:
+		t.Name = nil
+	case s.Settled:
+		t.Name = []group.ViewId{s.View.Id}
+	}
+	t.Settled, t.Vacant, t.Telling, t.Told = false, false, true, nil
+	return t
+}
+
+// vacates: its view has no state of the primary.
+func (s State) vacates() State {
+	t := s.begins()
+	t.Telling, t.Vacant = false, true
+	return t.stands()
 }
 
 // tell multicasts the standing of a member in its view.
 func (s State) tell() group.Effect {
-	standing := Standing{Formed: s.Stood, Declared: s.Declares}
+	standing := Standing{Stood: s.Stood, Declared: s.Declared || s.Declares, After: s.After, Upto: s.Upto}
 	if s.Has {
-		standing.Name, standing.Declared = s.Name, s.Declared
+		standing.Name = s.Name
 	}
 	return group.Multicast{Message: Tell{ViewId: s.View.Id, Standing: standing}}
+}
+
+// wanted is the last formed view before this one that was not vacant.
+func wanted(s State, told map[string]Standing) int64 {
+	if !s.isFormed() {
+		return 0
+	}
+	last, before := s.Base, s.Base+1
+	for last < before {
+		before = last
+		for _, each := range told {
+			if each.After < last && last <= each.Upto {
+				last = each.After
+			}
+		}
+	}
+	if last < 0 {
+		return 0
+	}
+	return last
 }
 
 // tellers has the members that told this name.
@@ -43,19 +97,23 @@ func keptBy(s State, told map[string]Standing) Set {
 	list := group.SetOf(s.View.Members...)
 	named := list.Where(func(m string) bool { return len(told[m].Name) > 0 })
 	declarers := list.Where(func(m string) bool { return told[m].Declared })
+	last := wanted(s, told)
+	kept := named.Minus(declarers).Where(func(m string) bool { return told[m].Stood >= last })
+	if len(kept) == 0 && len(declarers) > 0 {
+		if kept = named.Minus(declarers); len(kept) == 0 {
+			kept = named
+		}
+	}
 	switch {
-	case len(named) == 0 && len(declarers) == 0:
+	case len(kept) == 0 && len(declarers) == 0:
 		return nil
-	case len(named) == 0:
+	case len(kept) == 0:
 		return declarers[:1]
 	}
-	if grown := named.Minus(declarers); len(grown) > 0 {
-		named = grown
-	}
-	best := named[0]
-	for _, m := range named {
+	best := kept[0]
+	for _, m := range kept {
 		a, b := told[m], told[best]
-		if a.Formed > b.Formed || a.Formed == b.Formed && len(tellers(told, a.Name)) > len(tellers(told, b.Name)) {
+		if a.Stood > b.Stood || a.Stood == b.Stood && len(tellers(told, a.Name)) > len(tellers(told, b.Name)) {
 			best = m
 		}
 	}
@@ -73,13 +131,25 @@ func freed(s State, gone Set) group.Effects {
 	return effects
 }
 
-// decided: all have told. Members without the kept state lack it from here on, and ask.
+// decided: all have told. Members without the kept state lack it from here on, and ask. If none is kept, the view is vacant.
 func decided(s State, told map[string]Standing) Result {
-	holders := keptBy(s, told)
+	holders, last := keptBy(s, told), wanted(s, told)
 	done := s
-	done.Told, done.Settled, done.Telling, done.Declares, done.Refused = told, true, false, false, nil
+	done.Told, done.Telling, done.Declares = told, false, false
+	if len(holders) == 0 {
+		done.Vacant = true
+		if s.isFormed() {
+			done.After, done.Upto = last, s.Formed
+		}
+		return group.Handled(done, up(NoState{}))
+	}
+	done.Settled, done.Refused = true, nil
+	if s.isFormed() {
+		done.Stood = s.Formed
+	}
+	isBased := group.Any(holders, func(m string) bool { return told[m].Stood >= last })
 	switch {
-	case holders.Has(s.Member) && s.Has:
+	case holders.Has(s.Member) && s.Has && (s.Declared || isBased):
 		return group.Handled(done, nil)
 	case holders.Has(s.Member):
 		done.Has, done.Declared = true, true
@@ -97,11 +167,8 @@ func decided(s State, told map[string]Standing) Result {
 
 // joins: a TELL begins a choice at a member that does not know of one.
 func (s State) joins() State {
-	t := s.idle()
-	t.Settled, t.Name, t.Telling, t.Owes, t.Soon = false, nil, true, !s.Telling, s.Soon || !s.Telling
-	if s.Has {
-		t.Name = []group.ViewId{s.View.Id}
-	}
+	t := s.begins()
+	t.Owes, t.Soon = !s.Telling, s.Soon || !s.Telling
 	return t
 }
 
@@ -111,13 +178,13 @@ func tellReceived(s State, e TellReceived) Result {
 		return group.Ignored(s)
 	case !s.isMember(e.Sender):
 		return group.RemoteError(s)
-	case !s.Settled && group.In(e.Sender, s.Told):
+	case !s.Settled && !s.Vacant && group.In(e.Sender, s.Told):
 		return group.Ignored(s)
 	}
 	heard := s
 	told := group.Noted(s.Told, e.Sender, e.Message.Standing)
 	var room, tells group.Effects
-	if s.Settled {
+	if s.Settled || s.Vacant {
 		heard, told = s.joins(), group.Noted(nil, e.Sender, e.Message.Standing)
 		room = s.makesRoom()
 		if !s.Telling {
@@ -150,10 +217,13 @@ func soonTimeout(c Config, s State) Result {
 
 // declareRequested: the application declares its own state where no member gives one.
 func declareRequested(s State) Result {
-	if !s.joined() || !s.waits() {
+	if !s.joined() || s.Declares || !s.Vacant && !s.waits() {
 		return group.LocalError(s)
 	}
-	s.Declares, s.Telling, s.Name = true, true, nil
+	s.Declares, s.Telling = true, true
+	if !s.Has {
+		s.Name = nil
+	}
 	return group.Handled(s, group.Effects{s.tell()})
 }
 
@@ -163,10 +233,11 @@ func viewInstalled(c Config, s State, view group.View, merged bool) Result {
 		return group.LocalError(s)
 	}
 	isAlone := len(now) == 1
-	unsettled := !isAlone && (merged || !s.Settled)
+	vacant := s.Vacant && !merged
+	unsettled := !isAlone && !vacant && (merged || !s.Settled)
 	t := s
-	t.View, t.Has, t.Name, t.Settled = view, s.Has || isAlone && !s.joined(), s.nameAfter(), !unsettled
-	t.Stood = s.stoodAfter()
+	t.View, t.Has, t.Name = view, s.Has || isAlone && !s.joined(), s.nameAfter()
+	t.Settled, t.Vacant = !unsettled && !vacant, vacant
 	t.Seen = group.LatestLives(s.Seen, now)
 	t.Telling, t.Owes, t.Declares, t.Told, t.Refused = unsettled, false, false, nil, nil
 	t.Giving = map[string]Gift{}
@@ -175,6 +246,7 @@ func viewInstalled(c Config, s State, view group.View, merged bool) Result {
 			t.Giving[m] = gift
 		}
 	}
+	t = t.stands()
 	effects := freed(s, group.Keys(s.Giving).Minus(now))
 	stays := now.Has(s.Provider) && (!unsettled || s.Marked)
 	switch {
@@ -183,7 +255,9 @@ func viewInstalled(c Config, s State, view group.View, merged bool) Result {
 	case unsettled:
 		t = t.idle()
 		return group.Handled(t, append(group.Join(effects, s.makesRoom()), t.tell()))
-	case t.Has:
+	case t.isStale():
+		return group.Handled(t.vacates(), group.Join(effects, up(NoState{})))
+	case t.Has || vacant:
 		return group.Handled(t.idle(), effects)
 	case stays:
 		return group.Handled(t, effects)

@@ -80,7 +80,14 @@ func ask(c Config, s State, before group.Effects) Result {
 			return group.Handled(t, append(effects, group.Multicast{Message: Ask{Provider: m, Attempt: t.Attempt}}))
 		}
 	}
+	if s.isFormed() && len(s.Told) == 0 && len(s.View.Members) > 1 { // it may be vacant
+		t = s.begins()
+		return group.Handled(t, append(effects, t.tell()))
+	}
 	effects = group.Join(effects, up(NoState{}))
+	if s.isFormed() && len(s.Told) == 0 {
+		return group.Handled(s.vacates(), effects)
+	}
 	if !s.Timer {
 		effects = append(effects, group.SetTimer{Name: "ask", Low: c.AskTime, High: c.AskTime})
 	}
@@ -131,7 +138,7 @@ func (s State) isPresent(sender string, attempt int64) bool {
 }
 
 func sendRequested(s State, e SendRequested) Result {
-	if !s.joined() || !s.Has {
+	if !s.joined() || !s.Has || s.Vacant {
 		return group.LocalError(s)
 	}
 	s.Sent++
@@ -168,9 +175,9 @@ func appReceived(c Config, s State, e AppReceived) Result {
 // provide: the state is marked here, and the first part is read.
 func provide(c Config, s State, asker string, attempt int64) Result {
 	switch {
-	case !s.Settled:
+	case !s.Settled && !s.Vacant:
 		return group.Ignored(s)
-	case !s.Has:
+	case !s.Has || s.Vacant:
 		return group.Handled(s, group.Effects{group.Send{To: asker, Message: Cannot{Attempt: attempt}}})
 	}
 	s.Giving = group.Noted(s.Giving, asker, Gift{Attempt: attempt, Number: 1, Credit: c.Window, Seen: s.Seen})
@@ -188,6 +195,9 @@ func askReceived(c Config, s State, e AskReceived) Result {
 			return group.Ignored(s)
 		}
 		s.Marked = true
+		if s.isFormed() {
+			s.Stood = s.Formed
+		}
 		return installIfWhole(s, nil)
 	case m.Provider == s.Member:
 		return provide(c, s, e.Sender, m.Attempt)
@@ -284,9 +294,14 @@ func askTimeout(c Config, s State) Result {
 }
 
 func viewFormed(s State, e group.ViewFormed) Result {
-	if e.ViewId.Counter <= s.Formed {
+	if e.ViewId.Counter <= s.Formed || e.Before < 0 || e.Before >= e.ViewId.Counter {
 		return group.LocalError(s)
 	}
-	s.Formed, s.FormedBefore = e.ViewId.Counter, s.Formed
-	return group.Handled(s, up(e))
+	s.Formed, s.Base = e.ViewId.Counter, e.Before
+	t := s.stands()
+	asksNone := t.isFormed() && len(s.View.Members) == 1 && s.Settled && !s.Has && !s.Telling
+	if t.isStale() || asksNone {
+		return group.Handled(t.vacates(), group.Join(up(e), up(NoState{})))
+	}
+	return group.Handled(t, up(e))
 }

@@ -22,36 +22,38 @@ type Config struct {
 
 // State of a member. Start says what each field is at first, StateTransfer.tla what it means.
 type State struct {
-	Member               string
-	View                 group.View
-	Sent                 int64
-	Seen                 Seen
-	Has, Declared        bool
-	Name                 []group.ViewId
-	Formed, FormedBefore int64
-	Stood                int64
-	Settled              bool
-	Telling, Declares    bool
-	Told                 map[string]Standing
-	Attempt              int64
-	Provider             string
-	Refused              Set
-	Marked               bool
-	Parts                int64
-	Whole                bool
-	Given                Given
-	Held                 []Held
-	Bytes                int64
-	Full                 bool
-	Timer, Soon, Owes    bool
-	Giving               map[string]Gift
+	Member            string
+	View              group.View
+	Sent              int64
+	Seen              Seen
+	Has, Declared     bool
+	Name              []group.ViewId
+	Formed, Base      int64
+	Stood             int64
+	After, Upto       int64
+	Settled, Vacant   bool
+	Telling, Declares bool
+	Told              map[string]Standing
+	Attempt           int64
+	Provider          string
+	Refused           Set
+	Marked            bool
+	Parts             int64
+	Whole             bool
+	Given             Given
+	Held              []Held
+	Bytes             int64
+	Full              bool
+	Timer, Soon, Owes bool
+	Giving            map[string]Gift
 }
 
 type (
 	Standing struct {
-		Formed   int64
-		Name     []group.ViewId
-		Declared bool
+		Stood       int64
+		Name        []group.ViewId
+		Declared    bool
+		After, Upto int64
 	}
 	Given struct {
 		Seen     Seen
