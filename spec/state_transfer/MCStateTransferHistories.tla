@@ -3,7 +3,7 @@
 EXTENDS StateTransferHistories
 
 AB == <<"A", "B">>
-ABC == <<"A", "B", "C">>
+JustA == <<"A">>
 
 OneOfA == [m \in Member |-> IF m = "A" THEN 1 ELSE 0]
 =============================================================================

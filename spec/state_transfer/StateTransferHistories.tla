@@ -41,7 +41,7 @@ VARIABLES
     cut,        \* per view: [a view before it -> where members leave its order]
     place,      \* [Member -> how much of its view's order it has delivered]
     state,      \* [Member -> the messages in its application's state]
-    got,        \* [Member -> the messages that it has delivered, or passed over]
+    got,        \* [Member -> the messages that it has delivered, or passed over, and in which view]
     open,       \* [Member -> its messages that it had delivered before its view, if views did not merge since]
     unsure,     \* [Member -> its messages that were safe in a view that ended before it was decided which state is kept]
     heard,      \* per view: the members that know that it is formed
@@ -49,7 +49,8 @@ VARIABLES
     up,
     restarts
 
-vars == <<act, views, at, local, records, reports, early, order, cut, place, state, got, open, unsure, heard, safe, up, restarts>>
+view == <<views, at, local, records, reports, early, order, cut, place, state, got, open, unsure, heard, safe, up, restarts>>
+vars == <<view, act>>
 
 Vote == INSTANCE Primary WITH Majority <- TRUE, MaxAttempts <- 9
 
@@ -104,31 +105,32 @@ Apply(m, k, step, before, orders, earlies) ==
        /\ early' = IF goes /\ orders[k] = <<>> THEN [earlies EXCEPT ![k] = @ \o casts] ELSE earlies
 
 \* The messages that m's SAFE takes for safe: all members of a view have delivered them, or they were delivered before m's view.
-Acknowledged(m, deliveries, orders) ==
-    {x \in deliveries[m] : x[1] = m /\ \E k \in DOMAIN orders :
-        /\ \E i \in DOMAIN orders[k] : orders[k][i].by = m /\ orders[k][i].message = AppMessage(x[2], 1, x[2])
-        /\ \A n \in MembersOf(views[k]) : x \in deliveries[n]}
+Got(deliveries, m, x) == \E p \in deliveries[m] : p[1] = x
+Acknowledged(m, deliveries) ==
+    {p[1] : p \in {p \in deliveries[m] : p[1][1] = m /\ \A n \in MembersOf(views[p[2]]) : Got(deliveries, n, p[1])}}
 
 BeforeView(m, hearers) ==
     IF IF SafeWhen = "all" THEN MembersOf(views[at[m]]) \subseteq hearers[at[m]] ELSE m \in hearers[at[m]] THEN open[m] ELSE {}
 
 \* m hears that these are safe. (In each step that changes what is delivered, heard or decided.)
-Hears(deliveries, orders, hearers, locals) ==
-    safe' = safe \cup UNION {{<<x, at[m]>> : x \in (Acknowledged(m, deliveries, orders) \cup BeforeView(m, hearers)) \ unsure[m]} :
+Hears(deliveries, hearers, locals) ==
+    safe' = safe \cup UNION {{<<x, at[m]>> : x \in (Acknowledged(m, deliveries) \cup BeforeView(m, hearers)) \ unsure[m]} :
         m \in {m \in up : at[m] # 0 /\ m \in hearers[at[m]] /\ (SafeIfDecided => locals[m].settled)}}
 
-Quiet == UNCHANGED <<views, at, records, reports, cut, place, got, open, unsure, heard, safe, up, restarts>>
+Quiet(action, m) ==
+    /\ Environment(action, m, None, {})
+    /\ UNCHANGED <<views, at, records, reports, cut, place, got, open, unsure, heard, safe, up, restarts>>
 
 AppSends(m) ==
     /\ m \in up /\ at[m] # 0 /\ local[m].sent < Sends[m] /\ ~IsClosed(m) /\ IsFormedView(at[m]) /\ IsOpen(m, at[m])
     /\ LET step == Step(local[m], [type |-> "SendRequested", payload |-> local[m].sent + 1, size |-> 1])
        IN step.outcome = "handled" /\ Apply(m, at[m], step, <<>>, order, early)
-    /\ Quiet
+    /\ Quiet("AppSends", m)
 
 TellsSoon(m) ==
     /\ m \in up /\ local[m].soon /\ ~IsClosed(m)
     /\ Apply(m, at[m], Step(local[m], [type |-> "SoonTimeout"]), <<>>, order, early)
-    /\ Quiet
+    /\ Quiet("TellsSoon", m)
 
 \* The next of its view's order.
 Deliver1(m) ==
@@ -140,12 +142,13 @@ Deliver1(m) ==
            event == CASE item.message.type = "FORMED" -> [type |-> "ViewFormed", view_id |-> views[k].id, before |-> item.message.before]
                       [] item.message.type = "TELL" -> [type |-> "TellReceived", sender |-> item.by, message |-> item.message]
                       [] item.message.type = "APP" -> [type |-> "AppReceived", sender |-> item.by, message |-> item.message]
-       IN /\ Apply(m, k, IF item.message.type = "APP" /\ x \in got[m] THEN Ignored(local[m]) ELSE Step(local[m], event), <<>>, order, early)
-          /\ got' = IF item.message.type = "APP" THEN [got EXCEPT ![m] = @ \cup {x}] ELSE got
+       IN /\ Apply(m, k, IF item.message.type = "APP" /\ Got(got, m, x) THEN Ignored(local[m]) ELSE Step(local[m], event), <<>>, order, early)
+          /\ got' = IF item.message.type = "APP" /\ ~Got(got, m, x) THEN [got EXCEPT ![m] = @ \cup {<<x, k>>}] ELSE got
           /\ heard' = [heard EXCEPT ![k] = @ \cup {m}]
-          /\ Hears(got', order, heard', local')
+          /\ Hears(got', heard', local')
           /\ records' = IF item.message.type = "FORMED" THEN [records EXCEPT ![m] = <<PlainView(views[k])>>] ELSE records
     /\ place' = [place EXCEPT ![m] = @ + 1]
+    /\ Environment("Deliver1", m, None, {})
     /\ UNCHANGED <<views, at, reports, cut, open, unsure, up, restarts>>
 
 \* m takes the state of p.
@@ -156,7 +159,7 @@ Takes(m) ==
         /\ local' = [local EXCEPT ![m].has = TRUE, ![m].stood = local[m].formed, ![m].declared = local[p].declared,
                                   ![m].seen = local[p].seen]
         /\ state' = [state EXCEPT ![m] = state[p]]
-    /\ UNCHANGED <<order, early>> /\ Quiet
+    /\ UNCHANGED <<order, early>> /\ Quiet("Takes", m)
 
 \* All members of its view have refused.
 AllRefuse(m) ==
@@ -165,7 +168,7 @@ AllRefuse(m) ==
        /\ \A x \in others : x \in up /\ at[x] = at[m] /\ ~local[x].has /\ (local[x].settled \/ local[x].vacant)
        /\ LET step == Ask([local[m] EXCEPT !.refused = others], <<>>)
           IN Clean(step.state) # local[m] /\ Apply(m, at[m], step, <<>>, order, early)
-    /\ Quiet
+    /\ Quiet("AllRefuse", m)
 
 -----------------------------------------------------------------------------
 (* Views *)
@@ -174,7 +177,7 @@ AllRefuse(m) ==
 RECURSIVE Again(_, _)
 Again(m, n) ==
     IF n > local[m].sent THEN <<>>
-    ELSE (IF <<m, n>> \in got[m] THEN <<>> ELSE <<[by |-> m, message |-> AppMessage(n, 1, n)]>>) \o Again(m, n + 1)
+    ELSE (IF Got(got, m, <<m, n>>) THEN <<>> ELSE <<[by |-> m, message |-> AppMessage(n, 1, n)]>>) \o Again(m, n + 1)
 
 Longer(list, k, new) == IF k \in DOMAIN list THEN list ELSE Append(list, new)
 NewFunction == [m \in {} |-> 0]
@@ -186,7 +189,7 @@ Installs(m, k, known) ==
         cuts == Longer(cut, k, NewFunction)
         goers == {x \in up : x \in DOMAIN v.from /\ v.from[x] = u /\ at[x] = u}
         where == IF u \in DOMAIN cuts[k] THEN cuts[k][u] ELSE Greatest({place[x] : x \in goers \cup {m}})
-        own == {x \in got[m] : x[1] = m /\ \E i \in 1 .. place[m] : order[u][i].by = m /\ order[u][i].message = AppMessage(x[2], 1, x[2])}
+        own == {p[1] : p \in {p \in got[m] : p[1][1] = m /\ p[2] = u}}
         merges == Cardinality(Sources(v)) > 1
     IN /\ m \in up /\ m \in DOMAIN v.from /\ v.from[m] = u /\ k > u
        /\ u # 0 => place[m] = where
@@ -206,15 +209,18 @@ Installs(m, k, known) ==
              /\ order' = IF goes /\ orders[k] # <<>> THEN [orders EXCEPT ![k] = @ \o casts] ELSE orders
              /\ early' = IF goes /\ orders[k] = <<>> THEN [earlies EXCEPT ![k] = @ \o casts] ELSE earlies
        /\ unsure' = IF local[m].settled THEN unsure
-                     ELSE [unsure EXCEPT ![m] = @ \cup Acknowledged(m, got, order) \cup BeforeView(m, heard)]
+                     ELSE [unsure EXCEPT ![m] = @ \cup Acknowledged(m, got) \cup BeforeView(m, heard)]
        /\ heard' = Longer(heard, k, {})
     /\ UNCHANGED <<state, got, safe, up, restarts>>
 
 InstallNew(m) ==
+    /\ Environment("InstallNew", m, None, {})
     /\ Len(views) < MaxViews
     /\ \E set \in SUBSET up : m \in set /\ \E c \in set : Installs(m, Len(views) + 1, Append(views, ViewWith(Len(views) + 1, c, set)))
 
-InstallDecided(m) == \E k \in DOMAIN views : Installs(m, k, views)
+InstallDecided(m) ==
+    /\ Environment("InstallDecided", m, None, {})
+    /\ \E k \in DOMAIN views : Installs(m, k, views)
 
 \* The coordinator of a view has reports that are enough.
 Form(c) ==
@@ -229,9 +235,10 @@ Form(c) ==
                     [order EXCEPT ![k] = <<[by |-> c, message |-> [type |-> "FORMED", before |-> base, payload |-> 0]]>> \o early[k]],
                     [early EXCEPT ![k] = <<>>])
     /\ place' = [place EXCEPT ![c] = 1]
+    /\ Environment("Form", c, None, {})
     /\ records' = [records EXCEPT ![c] = <<PlainView(views[k])>>]
     /\ heard' = [heard EXCEPT ![at[c]] = @ \cup {c}]
-    /\ Hears(got, order', heard', local')
+    /\ Hears(got, heard', local')
     /\ UNCHANGED <<views, at, reports, cut, got, open, unsure, up, restarts>>
 
 \* m begins again: with its record, and without its state.
@@ -242,6 +249,7 @@ Restart(m) ==
         /\ up' = (up \ {m}) \cup {n}
         /\ records' = [records EXCEPT ![n] = records[m]]
     /\ restarts' = restarts + 1
+    /\ Environment("Restart", m, None, {})
     /\ UNCHANGED <<views, at, local, reports, early, order, cut, place, state, got, open, unsure, heard, safe>>
 
 Init ==
@@ -263,8 +271,7 @@ Init ==
     /\ act = NoAct
 
 Next ==
-    /\ UNCHANGED act
-    /\ \E m \in Member :
+    \E m \in Member :
         \/ AppSends(m)
         \/ TellsSoon(m)
         \/ Deliver1(m)
@@ -302,5 +309,4 @@ HolderWins ==
 (* Witnesses *)
 
 VacantView == \E m \in up : local[m].vacant
-PrimaryAfterVacant == \E m \in up : IsPrimary(m) /\ local[m].upto > 0 /\ state[m] # {}
 =============================================================================
