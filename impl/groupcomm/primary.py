@@ -228,9 +228,13 @@ def may_form(state: State) -> bool:
 
 
 def before(records: Mapping[Address, Record], view: View) -> int:
-    """Give the counter of the last formed view that those know which form this one; 0: none. `Primary!Before`."""
+    """Give the counter of the last formed view that those know which form this one; 0: none. `Primary!Before`.
+
+    Where all members have begun again views count anew: then it is 0, too.
+    """
     enough = quorum(records, leavers(records, view)).values()
-    return max((record[0].id.counter for record in enough if record), default=0)
+    last = max((record[0].id.counter for record in enough if record), default=0)
+    return last if last < view.id.counter else 0
 
 
 # The record, and reports --------------------------------------------------------------------------

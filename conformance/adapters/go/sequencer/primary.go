@@ -136,6 +136,9 @@ func before(records Records, v group.View) int64 {
 			last = record[0].Id.Counter
 		}
 	}
+	if last >= v.Id.Counter { // all members have begun again, and views count anew
+		return 0
+	}
 	return last
 }
 
