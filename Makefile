@@ -12,7 +12,7 @@ EVENTS ?= 1000000
 # Workers of the tests: one more than there are cores, up to four, for some tests wait for sockets and timers.
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN | awk '{ print ($$1 < 3) ? $$1 + 1 : 4 }')
 # What `nightly` does, but for what it does for each PROTOCOL.
-NIGHTLY := deep closed malformed strangers lives torture nightly-simulate nightly-prove broken-ports jgroups
+NIGHTLY := deep closed malformed strangers lives torture nightly-simulate nightly-prove broken-ports engine-mutants test-itf jgroups
 SEED ?= $(shell expr $$(date +%s) / 86400 '*' 1000000)
 
 # Where it is set, each process of the checks and tests would compile all that it imports, and each worker all tests.
@@ -26,7 +26,7 @@ RIVALS := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check explore documents conform port-go broken-ports simulate nightly deep closed random malformed strangers lives torture \
-  nightly-jobs nightly-simulate nightly-prove test test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report report-small site prove mutants errata release pipeline bench \
+  nightly-jobs nightly-simulate nightly-prove engine-mutants test test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report report-small site prove mutants errata release pipeline bench \
   bench-runtime audit locks clean need-python need-maven need-java need-go
 
 help: ## list the targets
@@ -97,6 +97,7 @@ strangers: $(STAMP) ## give a member of the runtime EVENTS hostile messages with
 torture: $(STAMP) ## do 500 faults to a group of five processes, and judge their logs (some minutes)
 	@$(BIN)/groupcomm torture --members 5 --faults 500 --seed $(SEED)
 	@$(BIN)/groupcomm torture --members 5 --faults 100 --seed $(SEED) --majority
+	@$(BIN)/groupcomm torture --members 5 --faults 100 --seed $(SEED) --tcp --majority --state --large 300000
 
 lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps that take no longer
 	@$(BIN)/python -m tests.stacks.test_lives 100000
@@ -148,6 +149,9 @@ mutants: need-java $(STAMP) ## break the specification and the implementation of
 	@for protocol in $(PROTOCOL); do \
 	  $(BIN)/groupcomm mutants $$protocol --spec $(ARGS) && $(BIN)/groupcomm mutants $$protocol $(ARGS) || exit; \
 	done
+
+engine-mutants: need-java $(STAMP) ## break what judges the cores, 300 places drawn by SEED: its own tests must notice
+	@$(BIN)/python -m tests.engine_mutants --seed $(SEED) $(ARGS)
 
 errata: need-java $(STAMP) ## write build/docs/errata from the manifests
 	@$(BIN)/groupcomm errata $(ARGS)

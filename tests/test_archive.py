@@ -83,7 +83,7 @@ def test_the_modules_define_all_that_they_name(name: str) -> None:
     }
     assert extended - {*texts} <= {"Integers", "Naturals", "Sequences", "FiniteSets", "TLC"}
     assert any("Step(s, e) ==" in text for text in texts.values())
-    assert all(arm.text.startswith(arm.operator) for arm in arms(manifest).values())
+    assert all(arm.text.rpartition("\n\n")[2].startswith(arm.operator) for arm in arms(manifest).values())
 
 
 def test_each_link_leads_to_a_file_of_the_archive(root: Path) -> None:
@@ -116,6 +116,15 @@ def test_an_event_has_its_types_its_condition_and_its_ways(files: Made) -> None:
     assert "| `message` | `Stable` |\n" in values
     assert "| `heard_from` | set of string |\n" in values
     assert "StabilityTimeout(s, e) ==\n    IF ~s.pending THEN Ignored(s)\n    ELSE Handled(" in transitions
+
+
+def test_what_step_asks_before_an_operator_stands_with_it() -> None:
+    arm = arms(load(ROOT, "heartbeat"))["HeartbeatReceived"]
+    assert arm.operator == "HeartbeatReceived"
+    assert arm.text.startswith(
+        "IF IsMalformed(s, e) THEN RemoteError(s) ELSE HeartbeatReceived(s, e)\n\nIsMalformed(s, e) ==\n"
+    )
+    assert "\n\nHeartbeatReceived(s, e) ==\n" in arm.text
 
 
 def test_a_row_is_printed_as_the_table_has_it(files: Made, tmp_path: Path) -> None:

@@ -726,7 +726,7 @@ def vector_folders() -> Iterator[Bad]:
     for name, damage, says in others:
         yield Bad(f"vectors: {name}", CHECK_VECTORS, says, damage)
     line = (*CHECK_VECTORS, "--model", "nosuch")
-    yield Bad("vectors: a model that is not in them", line, 'is called "nosuch"', vectors())
+    yield Bad("vectors: a model that is not in them", line, 'a model or scenario "nosuch"', vectors())
 
 
 CHECK_VECTORS = ("vectors", "stable", "--out", "vectors", "--check")

@@ -621,6 +621,17 @@ def test_actions_are_what_next_applies() -> None:
     assert ("Vote", "ReceiveVote", "LoseVotes", "Misuse") == modules.actions("Spec") == modules.actions("LiveSpec")
 
 
+def test_a_declaration_after_an_operator_is_none_of_its_text(project: Path) -> None:
+    """What a run copies of a claim that is a list would declare SumOf once more, and not define it."""
+    (project / "spec/toy/MCOne.tla").write_text(
+        "---- MODULE MCOne ----\nEXTENDS MCToy\nList ==\n    /\\ TRUE\n    /\\ 1 = 1\n\nRECURSIVE SumOf(_)\n"
+        "SumOf(set) == IF set = {} THEN 0 ELSE 1 + SumOf(set \\ {CHOOSE x \\in set : TRUE})\n====\n"
+    )
+    found = read_modules([project / "spec/toy", DATA / "spec/common"], "MCOne").definition("List")
+    assert found is not None
+    assert found[1].split() == ["/\\", "TRUE", "/\\", "1", "=", "1"]
+
+
 def test_the_actions_of_a_composition_are_those_of_both(project: Path) -> None:
     r"""`Next /\ Below` takes the actions of `Next`; what else is true of their steps is no action."""
     (project / "spec/toy/MCBoth.tla").write_text(

@@ -19,7 +19,7 @@ from groupcomm_conformance.commands.exits import MEANING
 from groupcomm_conformance.commands.main import COMMANDS, main
 from groupcomm_conformance.files import store
 from groupcomm_conformance.models.checking import CheckedModel
-from groupcomm_conformance.models.manifest import Model
+from groupcomm_conformance.models.manifest import Model, load
 from groupcomm_conformance.tlc.errors import JVMKilled
 
 ROOT = Path(__file__).parents[1]
@@ -106,7 +106,7 @@ def test_check_names_deep_records_that_are_stale_and_fails_for_none(project: Pat
     (project / "spec/toy/models.yaml").write_text(text + deep)
     with (project / "spec/toy/recorded.yaml").open("a") as recorded:
         recorded.write('long: {distinct: 75, transitions: 520, depth: 8, digest: "0123456789abcdef"}\n')
-    assert 0 == main(["check", "--model", "pair", "--model", "hasty", "--cached", "--json"])
+    assert 0 == main(["check", "--tier", "smoke", "--cached", "--json"])
     out, err = capsys.readouterr()
     told = json.loads(out)
     assert [{"protocol": "toy", "model": "long"}] == told["stale"]
@@ -117,7 +117,7 @@ def test_check_names_deep_records_that_are_stale_and_fails_for_none(project: Pat
     )
     assert 0 == main(["check", "--model", "long", "--record", "--cached"])
     assert "recorded toy long: digest 0123456789abcdef -> " in capsys.readouterr().err
-    assert 0 == main(["check", "--model", "pair", "--cached"])
+    assert 0 == main(["check", "--tier", "smoke", "--cached"])
     assert "STALE" not in capsys.readouterr().out
 
 
@@ -302,6 +302,15 @@ def test_explain_draws_the_counterexample(capsys: Captured) -> None:
     assert ["back to state 8", "", "EventuallyCommitted is false."] == out[-7:-4]
     assert ["", "Step 4, A: LoseVotes, is not possible with MaxLost = 0."] == out[-2:]
     assert any(line.startswith("After state 9 the behaviour continues with state 8, and so for ever.") for line in out)
+
+
+def test_explain_tells_the_story_of_a_flaw_above_its_chart(capsys: Captured) -> None:
+    assert 0 == main(["explain", "FLAW-47"])
+    told = " ".join(capsys.readouterr().out.split())
+    erratum = next(
+        model.erratum for model in load(ROOT, "merge").models if model.erratum and model.erratum.id == "FLAW-47"
+    )
+    assert told.index(" ".join(erratum.flaw.split())) < told.index(" ".join(erratum.repair.split())) < told.index("|")
 
 
 @pytest.mark.usefixtures("project")
@@ -615,6 +624,17 @@ def test_outside_of_a_project_list_says_whose_models_it_shows(
     assert 0 == main(["list", "heartbeat"])
     told = capsys.readouterr().err
     assert f"groupcomm: warning: {tmp_path} is in no project: the specifications are those of {ROOT}" in told
+
+
+@pytest.mark.parametrize("asked", [["check"], ["check", "heartbeat", "--model", "two_members", "--record"]])
+def test_outside_of_a_project_nothing_is_written_and_no_hours_begin(
+    asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    recorded = (ROOT / "spec" / "heartbeat" / "recorded.yaml").read_bytes()
+    monkeypatch.chdir(tmp_path)
+    assert 2 == main(asked)
+    assert "no folder from here up has specifications" in capsys.readouterr().err
+    assert (ROOT / "spec" / "heartbeat" / "recorded.yaml").read_bytes() == recorded
 
 
 def test_an_interrupt_while_modules_are_imported_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:

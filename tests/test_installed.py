@@ -126,7 +126,7 @@ def test_any_other_command_says_in_one_line_what_it_needs(
 
 def test_a_protocol_that_has_nothing_to_do_with_groups_is_checked(whole: Path, tmp_path: Path) -> None:
     """Two-phase commit, as docs/your-own-protocol.md has it: a folder, a specification, a core."""
-    shutil.copytree(ROOT / "tests" / "stranger", tmp_path, dirs_exist_ok=True)
+    shutil.copytree(ROOT / "examples" / "two_phase", tmp_path, dirs_exist_ok=True)
     code, told, said = run(tmp_path, whole / "groupcomm", "check")
     assert (0, True) == (code, "gate kills: ok: each of 2 claims is violated by some ablation" in told), said
     code, told, said = run(tmp_path, whole / "groupcomm", "conform")

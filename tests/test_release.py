@@ -349,14 +349,24 @@ def test_an_unpacked_release_is_enough(
     told = capsys.readouterr()
     assert "stable join_small random: ok: 10 pass: walks" in told.out
     assert "join_small__counter_far: ok: 600 pass" in told.out
-    assert told.out.count(" random: ") == 1, "of the same configuration random events are the same"
+    assert told.out.count(" random: ") == 1, "a table with other values has no walks of its own"
     assert "stable join_small__counter_far: ok: 600 checks in " in told.err
+    row = ["--model", "join_small", "--adapter", core, "--row"]
+    assert main([*vectors, "--check", *row, "600"]) == 0
+    assert "stable join_small: ok: 1 pass" in capsys.readouterr().out
+    for many in (["--row", "601", *row[:-1]], ["--row", "1", "--adapter", core], ["--row", "1", *models[:2]]):
+        assert main([*vectors, "--check", *many]) == 2
+    assert main([*vectors, "--check", "--model", "join_smal", "--adapter", core]) == 2
+    assert 'expected a model or scenario "join_smal" (did you mean join_small?)' in capsys.readouterr().err
+    assert main(["vectors", "stable", "--out", str(folder.parent), "--check"]) == 2
+    assert f"name {folder}" in capsys.readouterr().err
     (folder / MANIFEST).rename(folder / "kept")
     bad = {
         "manifest.json:1: expected ": "",
         "expected JSON: ": '{"protocol": "sta',
-        'no protocol in .* is called "stable"': '{"protocol": "nakack"}',
-        "is called": "[]",
+        "of stable, not groupcomm vectors 3 of nakack": '{"format": "groupcomm vectors 3", "protocol": "nakack"}',
+        "of stable, not groupcomm vectors 4 of stable": '{"format": "groupcomm vectors 4", "protocol": "stable"}',
+        "a manifest of a release": "[]",
     }
     for text, manifest in bad.items():
         if manifest:
@@ -400,7 +410,7 @@ def test_the_few_rows_tell_each_mutant_three_times() -> None:
     assert few.missed == ()
     assert few.killing > 0
     rows = {name: Rows(STABLE, each.table, each.constants) for name, each in tables.items()}
-    survivors = explanations(ROOT, "stable", spec=False).mutants
+    survivors = explanations(ROOT, "stable", "core").mutants
     fell = {}
     for mutant in (each for each in mutants(STABLE) if each.function != "start"):
         with mutated(STABLE, mutant) as core:

@@ -275,7 +275,7 @@ REFUSED = {
     "a folder of something else": (["nakack", "FULL", "--language", "go"], "name a new folder"),
     "a file": (["nakack", "FULL/file", "--language", "go"], "name a new folder"),
     "no vectors": (["nakack", "DIR", "--language", "go", "--vectors", "FULL"], "manifest.json"),
-    "vectors of another protocol": (["nakack", "DIR", "--language", "go", "--vectors", "VECTORS"], "vectors of nakack"),
+    "vectors of another protocol": (["nakack", "DIR", "--language", "go", "--vectors", "VECTORS"], "of nakack, not"),
 }
 
 

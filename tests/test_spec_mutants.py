@@ -295,7 +295,7 @@ unreached:
 
 def test_reasons_are_read(tmp_path: Path) -> None:
     write(tmp_path, FILE)
-    reasons = explanations(tmp_path, "toy", spec=True)
+    reasons = explanations(tmp_path, "toy", "spec")
     assert reasons.unheard == {"Resend": "only variants have it"}
     assert reasons.mutants["B: x -> y"] == Reason("equivalent", "the table is empty then")
     assert reasons.mutants["C: x -> y"].needs == "a model in which somebody does"
@@ -312,7 +312,7 @@ def test_reasons_are_read(tmp_path: Path) -> None:
 def test_a_file_of_reasons_that_is_amiss_is_refused(tmp_path: Path, text: str, wrong: str) -> None:
     write(tmp_path, text)
     with pytest.raises(FileError, match=wrong):
-        explanations(tmp_path, "toy", spec=True)
+        explanations(tmp_path, "toy", "spec")
 
 
 def write(root: Path, text: str) -> None:

@@ -43,7 +43,7 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
         raise Violation("ComesToRest", f"the group never comes to one view, though no faults happen: {views}")
     if ground.applications is not None:
         _have_state(ground, perform)
-        ground.applications.quiet({process: ground.transfer_of(process).has for process in ground.up})
+        ground.applications.quiet({process: ground.has_state(process) for process in ground.up})
     for _ in range(_ROUNDS):
         for process in ground.up:
             for event in ground.oracle.silences(process):
@@ -101,14 +101,15 @@ def _have_state(ground: Ground, perform: Callable[[Event], bool]) -> None:
     If no member has it, one declares its own.
     """
     for _ in range(_PATIENCE):
-        transfers = {process: ground.transfer_of(process) for process in ground.up}
-        if all(each.has for each in transfers.values()):
+        if all(map(ground.has_state, ground.up)):
             return
-        waiting = [process for process, each in transfers.items() if each.timer and not each.has]
+        transfers = {process: ground.transfer_of(process) for process in ground.up}
+        waiting = [process for process, each in transfers.items() if (each.timer and not each.has) or each.vacant]
         for process in waiting:
-            perform(("timer", process.name, "state_transfer/ask"))
+            if transfers[process].timer:
+                perform(("timer", process.name, "state_transfer/ask"))
         serve(ground, perform)
-        if not any(each.has for each in transfers.values()) and waiting:
+        if not any(map(ground.has_state, ground.up)) and waiting:
             perform(("declare", waiting[0].name))
         serve(ground, perform)
 

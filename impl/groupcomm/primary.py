@@ -227,10 +227,14 @@ def may_form(state: State) -> bool:
     return founds(state) or is_quorum(records_of(state), state.view)
 
 
-def before(records: Mapping[Address, Record], view: View) -> int:
-    """Give the counter of the last formed view that those know which form this one; 0: none. `Primary!Before`."""
+def base_of(records: Mapping[Address, Record], view: View) -> int:
+    """Give the counter of the last formed view that those know which form this one; 0: none. `Primary!BaseOf`.
+
+    Where all members have begun again views count anew: then it is 0, too.
+    """
     enough = quorum(records, leavers(records, view)).values()
-    return max((record[0].id.counter for record in enough if record), default=0)
+    last = max((record[0].id.counter for record in enough if record), default=0)
+    return last if last < view.id.counter else 0
 
 
 # The record, and reports --------------------------------------------------------------------------
@@ -282,7 +286,7 @@ def forms(state: StateT) -> tuple[StateT, tuple[Effect, ...]]:
     """Form the view of a coordinator that waits, if it may. `Primary!Forms`."""
     if not may_form(state):
         return state, ()
-    view_id, last = state.view.id, before(records_of(state), state.view)
+    view_id, last = state.view.id, base_of(records_of(state), state.view)
     return in_formed(state), (Multicast(Formed(view_id, last)), PassUp(ViewFormed(view_id, last)))
 
 

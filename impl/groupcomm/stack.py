@@ -323,6 +323,8 @@ class Stack:
     ground: tuple[str, ...]
     _at: Mapping[str, int] = field(init=False, repr=False, eq=False)
     """The place of each layer, by its name."""
+    _cores: dict[str, int] = field(init=False, repr=False, eq=False)
+    """The same, by the names of modules that were asked for."""
     _messages: Mapping[tuple[str, type], tuple[int, _Kind]] = field(init=False, repr=False, hash=False)
     _timers: Mapping[tuple[str, str], tuple[int, _Kind]] = field(init=False, repr=False, hash=False)
     _tellers: Mapping[tuple[int, type], tuple[int, int]] = field(init=False, repr=False, hash=False)
@@ -338,6 +340,7 @@ class Stack:
         if refused:
             raise StackError("; ".join(refused))
         object.__setattr__(self, "_at", {name: at for at, name in enumerate(names)})
+        object.__setattr__(self, "_cores", {})
         for name, found in (("_messages", messages), ("_timers", timers), ("_tellers", tellers)):
             object.__setattr__(self, name, found(self.layers))
 
@@ -356,10 +359,13 @@ class Stack:
         The name decides, since a layer may run a core that wraps the module. Raises StackError for a core
         that is no layer of the stack.
         """
-        name = getattr(core, "__name__", "").rpartition(".")[2]
-        at = self._at.get(name)
+        name = getattr(core, "__name__", "")
+        at = self._cores.get(name)
         if at is None:
-            raise StackError(f"{name} is no layer of the stack {self}")
+            last = name.rpartition(".")[2]
+            if last not in self._at:
+                raise StackError(f"{last} is no layer of the stack {self}")
+            at = self._cores[name] = self._at[last]
         return cast("StateT", state.layers[at])
 
     def takes(self, event: Event) -> tuple[type, ...]:

@@ -16,12 +16,24 @@ from types import ModuleType
 from typing import Any, Final, TypeAlias
 
 import msgspec
+from attrs import evolve
 
 from groupcomm.per_member import PerMember
 from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset, shape_of
 from groupcomm.stack import APPLICATION, Tagged
 
-__all__ = ["LARGEST_INTEGER", "LONGEST_TEXT", "VERSION", "Codec", "RefusedError", "canonical", "pack", "unpack"]
+__all__ = [
+    "LARGEST_INTEGER",
+    "LARGEST_READ",
+    "LONGEST_TEXT",
+    "VERSION",
+    "Codec",
+    "RefusedError",
+    "around",
+    "canonical",
+    "pack",
+    "unpack",
+]
 
 VERSION: Final = 10
 """Of the form of messages and datagrams."""
@@ -33,6 +45,11 @@ LONGEST_TEXT: Final = 300
 """Characters of a text in a message; all are addresses, and no file's name is longer. Python reads no number
 of 4,301 digits, and an address may end with one."""
 
+LARGEST_READ: Final = 1 << 20
+"""Bytes of a message around a large payload. A view of 100,000 members has more, and takes seconds to read."""
+
+_NUMBER: Final = 4  # bytes
+_RECOGNIZED: Final = 64  # bytes of a payload by which it is found
 _DEEPEST: Final = 8  # of messages within messages; a stack has fewer layers
 
 _REMEMBERED: Final = 1_024  # records of a class
@@ -56,6 +73,33 @@ def unpack(data: bytes) -> Any:  # noqa: ANN401 - any value of MessagePack
         raise RefusedError(f"no MessagePack: {error}") from None
 
 
+def _bin(length: int) -> bytes:
+    """The bytes before so many bytes in MessagePack."""
+    if length < 1 << 8:
+        return b"\xc4%c" % length
+    return b"\xc5" + length.to_bytes(2) if length < 1 << 16 else b"\xc6" + length.to_bytes(4)
+
+
+def around(data: bytes, payload: bytes) -> bytes:
+    """A message that is encoded, with the place of its large payload before it: see `Codec.decode_around`."""
+    header = _bin(len(payload)) if payload else b""
+    at = data.find(header + payload[:_RECOGNIZED]) + len(header)
+    return at.to_bytes(_NUMBER) + len(payload).to_bytes(_NUMBER) + data
+
+
+def _with_payload(message: Tagged, payload: bytes) -> Tagged:
+    """The message with these bytes of an application, where it has none. Raises RefusedError where it has no place."""
+    carrier: Any = message.message
+    if carrier == b"":
+        return evolve(message, message=payload)
+    match getattr(carrier, "payload", None):
+        case Tagged() as within:
+            return evolve(message, message=evolve(carrier, payload=_with_payload(within, payload)))
+        case b"":
+            return evolve(message, message=evolve(carrier, payload=payload))
+    raise RefusedError("no large message: it has no payload")
+
+
 class Codec:
     """Writes and reads the messages of some layers: `layers` are their names and modules, top first."""
 
@@ -70,6 +114,24 @@ class Codec:
             for place, option in enumerate(options):
                 self._write[name, _class(option)] = number, place, self._writer(option)
             self._read.append([self._reader(option) for option in options])
+
+    def decode_around(self, data: bytes) -> tuple[Tagged, bytes]:
+        """The message that such bytes are, and its own bytes. Raises RefusedError.
+
+        It is read without its payload: so what is read is small, whatever a peer has sent.
+        """
+        at, length = int.from_bytes(data[:_NUMBER]), int.from_bytes(data[_NUMBER : 2 * _NUMBER])
+        whole = data[2 * _NUMBER :]
+        header = _bin(length) if length else b""
+        if not len(header) <= at <= at + length <= len(whole) or len(whole) - length > LARGEST_READ:
+            raise RefusedError("no large message: its payload has a place, and what is around it is small")
+        if not length:
+            return self.decode(whole), whole
+        message = self.decode(b"%b%b%b" % (whole[: at - len(header)], _bin(0), whole[at + length :]))
+        message = _with_payload(message, whole[at : at + length])
+        if self.encode(message) != whole:
+            raise RefusedError("no large message: its payload is not where it says")
+        return message, whole
 
     def encode(self, message: Tagged) -> bytes:
         """A message of any of the layers as bytes. Raises KeyError for a message of another class."""

@@ -287,6 +287,8 @@ class Folder:
             json.dump({"host": host, "port": port}, file)
 
     def write(self, member: Address) -> None:
+        if member in self._written and self.place(member) == self._place:  # FILE_PING has it written with each look
+            return
         with suppress(OSError):  # the folder is gone, or full, for a while: the group does without it
             self._write_aside()
             self._aside.replace(self._file(member))

@@ -26,17 +26,20 @@ class Flow:
 
     unstable: int
     unstable_bytes: int
+    _followed: nakack.State | None = None
     _view: ViewId | None = None
     _windows: dict[Address, tuple[int, deque[int]]] = field(factory=dict)
     """Of each origin how many are purged, and the sizes of the kept."""
     _total: int = 0
+    _most: int = 0
+    """The most that are kept of an origin."""
     _ahead: Mapping[Address, int] | None = None
     """Of each origin what was delivered when a multicast began to wait. It begins at the latest when that is purged."""
 
     def may_send(self, state: nakack.State) -> bool:
         """Return true if a multicast may begin."""
         self._follows(state)
-        return self._has_room(state) or self._is_its_turn(state)
+        return self._has_room() or self._is_its_turn(state)
 
     def waits(self, state: nakack.State) -> None:
         """Note what is ahead of the multicast that waits, unless one waits already."""
@@ -49,9 +52,8 @@ class Flow:
         waited, self._ahead = self._ahead is not None, None
         return waited
 
-    def _has_room(self, state: nakack.State) -> bool:
-        unstable = max((len(window.kept) for window in state.windows.values()), default=0)
-        return unstable < self.unstable and self._total < self.unstable_bytes
+    def _has_room(self) -> bool:
+        return self._most < self.unstable and self._total < self.unstable_bytes
 
     def _is_its_turn(self, state: nakack.State) -> bool:
         ahead = self._ahead
@@ -60,6 +62,9 @@ class Flow:
         )
 
     def _follows(self, state: nakack.State) -> None:
+        if state is self._followed:  # as at most datagrams, which are heartbeats
+            return
+        self._followed = state
         if state.view.id != self._view:
             self._view, self._windows, self._total = state.view.id, {}, 0
             self._ahead = None  # nothing is kept of the view before
@@ -71,3 +76,4 @@ class Flow:
                 sizes.append(len(payload_in(message)))
                 self._total += sizes[-1]
             self._windows[origin] = window.purged, sizes
+        self._most = max((len(window.kept) for window in state.windows.values()), default=0)

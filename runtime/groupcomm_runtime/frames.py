@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EVERYBODY",
     "LARGEST_MESSAGE",
+    "PLACE",
     "Fragments",
     "Frame",
     "Once",
@@ -59,8 +60,11 @@ __all__ = [
 EVERYBODY: Final = ""
 """As the receiver of a datagram: whoever is at that place."""
 
-LARGEST_MESSAGE: Final = 65_536
-"""The bytes of an application's message: all its fragments have room in the receive buffer of a socket."""
+LARGEST_MESSAGE: Final = 16 << 20
+"""The bytes of an application's message."""
+
+PLACE: Final = 65_536
+"""Bytes of a message for which it takes a place among those on their way. A larger one takes several."""
 
 _MAGIC: Final = b"gc"
 _REFUSES: Final = b"gr"
@@ -77,7 +81,7 @@ _REMEMBERED: Final = 1_024
 _UNFINISHED: Final = 4 << 20  # bytes of fragments of a sender whose items are not whole yet
 _ROOM: Final = 512  # for the head and the addresses in a datagram
 _MOST_FRAGMENTS: Final = 256
-_LARGEST_ITEM: Final = 1 << 20  # a message of the largest size has a sixteenth; a view of 100,000 members has more
+_LARGEST_ITEM: Final = 1 << 20  # `large.py` has those of more fragments
 
 
 class StrangerError(RefusedError):

@@ -42,6 +42,7 @@ from .places import address_of
 from .settings import Settings
 from .transfer import Message, NewView, Provider, Transfer, Unicast, numbered, of_application
 from .transports import Tcp, Transport, Udp
+from .window import Window, places
 
 T = TypeVar("T")
 
@@ -60,7 +61,10 @@ __all__ = [
 ]
 
 _WINDOW: Final = 256
-"""Messages of this member that are on their way at once; `send` waits before another one."""
+"""Messages of this member that are on their way at once; `send` waits before another one.
+
+A large one takes a place for each 64 KiB.
+"""
 
 _DATAGRAMS: Final = 4  # of messages that are multicast together, where frames are small
 _LARGE: Final = 32_768  # bytes of a frame that holds a multicast whole, beside what layers add
@@ -168,6 +172,7 @@ class _Waits:
 
     answer: asyncio.Future[bool]
     safe: bool
+    places: int
 
     def raises(self, error: GroupError) -> None:
         """The caller, if it still waits, gets an error; no other part need hear of it."""
@@ -178,7 +183,7 @@ class _Waits:
 
 @define(eq=False)
 class _OnItsWay:
-    """An own multicast: its number, and who waits for each message.
+    """An own multicast: its number, and who waits for each message; None for each place of one that was posted.
 
     `back`: it has come back, True: among the events, False: in the state that came. `safe`: SAFE has said that it
     is, or that nobody knows.
@@ -252,11 +257,11 @@ class Group:
         """Own messages have come back."""
         self._turned = asyncio.Event()
         """The member has taken steps."""
-        self._window = asyncio.Semaphore(_WINDOW)
+        self._window = Window(_WINDOW)
         self._waiting = 0  # calls that wait for room
         self._posted = 0
-        """Messages on their way that nobody waits for."""
-        self._sent: list[tuple[bytes, _Waits | None]] = []
+        """Places of messages on their way that nobody waits for."""
+        self._sent: list[tuple[bytes, list[_Waits | None]]] = []
         """In this loop turn: they are multicast together."""
         self._on_their_way: deque[_OnItsWay] = deque()
         """The own multicasts that did not come back yet."""
@@ -419,20 +424,22 @@ class Group:
     def post(self, data: bytes) -> None:
         """Send to all, and wait for nothing: that it is delivered, this member's events say, and they alone.
 
-        256 such messages are on their way at most, besides those of `send`. Raises NoRoomError where no more
+        256 such messages are on their way at most, besides those of `send`; a large one counts as many as it has
+        64 KiB, and may be the last beyond them. Raises NoRoomError where no more
         is taken now: `await drain()` first. Raises MessageTooLargeError, BadInputError and EndedError as `send`.
         """
         self._refuse_no_message(data)
         self._refuse_if_ended()
         if self._posted >= _WINDOW or not self._can_send.is_set():
             raise NoRoomError(f"{self._posted} messages are on their way, or none is taken now: `await drain()` first")
-        self._posted += 1
-        self._goes_out(data, None)
+        taken = places(data)
+        self._posted += taken
+        self._goes_out(data, [None] * taken)
 
     @property
     def room(self) -> int:
         """How many messages `post` takes now."""
-        return _WINDOW - self._posted if self._can_send.is_set() and not self._left.is_set() else 0
+        return max(_WINDOW - self._posted, 0) if self._can_send.is_set() and not self._left.is_set() else 0
 
     async def drain(self) -> None:
         """Wait until there is room for `post`. Raises EventsWaitError and EndedError as `send`."""
@@ -475,17 +482,18 @@ class Group:
             self._taker_waits = None
 
     async def _sends(self, data: bytes, *, safe: bool) -> bool:
-        await self._window.acquire()  # a place there is the message's, and not its caller's, who may wait no more
+        taken = places(data)
+        await self._window.take(taken)  # they are the message's, and not its caller's, who may wait no more
         try:
             while not self._can_send.is_set():
                 self._refuse_if_ended()
                 await self._until_room()
             self._refuse_if_ended()
         except BaseException:
-            self._window.release()
+            self._window.give_back(taken)
             raise
         answer: asyncio.Future[bool] = self._loop.create_future()
-        self._goes_out(data, _Waits(answer, safe))
+        self._goes_out(data, [_Waits(answer, safe, taken)])
         return await answer  # where this wait is cancelled, the message is still on its way
 
     async def _sends_to(self, to: Address, data: bytes) -> bool:
@@ -494,13 +502,13 @@ class Group:
             self._refuse_if_ended()
             if member is not self._member or to not in self._members:
                 raise NotDelivered(f"{to} is not in the view of {member.me}: nothing was sent to it")
-            if member.unacknowledged(to) < _WINDOW:
+            if member.may_unicast(to, data, _WINDOW):
                 member.unicast(to, data)
                 return True
             self._turned.clear()
             await self._turned.wait()
 
-    def _goes_out(self, data: bytes, waits: _Waits | None) -> None:
+    def _goes_out(self, data: bytes, waits: list[_Waits | None]) -> None:
         if not self._sent:
             self._loop.call_soon(self._multicast_together)
         self._sent.append((data, waits))
@@ -586,7 +594,7 @@ class Group:
                 self._multicast(together, waiting)
                 together, waiting, size = [], [], len(data) + 5
             together.append(data)
-            waiting.append(waits)
+            waiting += waits
         if together:
             self._multicast(together, waiting)
 
@@ -693,7 +701,7 @@ class Group:
             if each is None:
                 self._posted -= 1
             else:
-                self._window.release()
+                self._window.give_back(each.places)
 
     def decided(self, number: int, *, is_safe: bool) -> None:
         while self._undecided and self._undecided[0].number <= number:
@@ -783,7 +791,8 @@ class Group:
         self._operations.record(
             "ended", level=logging.INFO if error is None else logging.ERROR, error=None if error is None else str(error)
         )
-        never = [each for one in self._on_their_way for each in one.waiting] + [each for _, each in self._sent]
+        never = [each for one in self._on_their_way for each in one.waiting]
+        never += [each for _, waits in self._sent for each in waits]
         self._makes_room(never)
         self._back.set()
         self._turned.set()

@@ -31,6 +31,7 @@ __all__ = [
     "BEAT",
     "DISCOVER",
     "LAYERS",
+    "VOTE",
     "configs",
     "event_of",
     "multicast",
@@ -62,6 +63,9 @@ DISCOVER: Final = "merge_gms/discover"
 
 BEAT: Final = "heartbeat/beat"
 """The timer at which heartbeats are sent."""
+
+VOTE: Final = "stable/stable"
+"""The timer at which STABLE votes."""
 
 _GROUND: Final = ("Network", "Incarnations", "Folder")
 

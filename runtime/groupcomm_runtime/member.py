@@ -15,7 +15,19 @@ from typing import Final, Protocol, cast
 
 from attrs import define, evolve, field
 
-from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, safe, sequencer, state_transfer, unicast
+from groupcomm import (
+    file_ping,
+    flush,
+    gms,
+    heartbeat,
+    merge_gms,
+    nakack,
+    safe,
+    sequencer,
+    stable,
+    state_transfer,
+    unicast,
+)
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, DeliverUnicast, Left, Payload, SilenceReported, Suspected, ViewInstalled
@@ -24,12 +36,13 @@ from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagge
 from groupcomm.view import Address, View, ViewId, is_former, name_and_life
 
 from .clocks import Clocks, awake_or_not
-from .codec import Codec, RefusedError, pack
+from .codec import Codec, RefusedError, around, pack
 from .discovery import EVERYWHERE, Discovery, Place, Reading, is_place, places_of
 from .doubts import Doubts
 from .flow import Flow
-from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
-from .layers import BEAT, DISCOVER, LAYERS, configs, multicast, payload_in, stack_of, written, written_event
+from .frames import EVERYBODY, PLACE, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
+from .large import LARGEST_ITEM, Large
+from .layers import BEAT, DISCOVER, LAYERS, VOTE, configs, multicast, payload_in, stack_of, written, written_event
 from .logs import Log
 from .records import Record
 from .settings import Settings
@@ -40,6 +53,8 @@ __all__ = ["MOST_HEARD", "Application", "Member"]
 _CODEC: Final = Codec(LAYERS)
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
 _HEARTBEAT, _CLOCK, _MESSAGE, _FRAGMENT, _PLACES, _LATER = b"h", b"c", b"m", b"f", b"p", b"l"
+_LARGE, _CAME = b"g", b"a"
+_LOOKS: Final = 0.02  # seconds, for fragments of large items that are lost
 _BEATS: Final = "heartbeat"
 """The layer whose steps wait for no others, and whose messages are taken by a member that takes no others."""
 _REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is not answered
@@ -48,6 +63,7 @@ _TIMES: Final = 3  # as many bytes go to an incarnation that greets, until it ha
 _GREETING: Final = bytes(200)  # so that an answer has room in them
 MOST_HEARD: Final = 4_096
 """Incarnations whose numbers are remembered; beyond, half of the silent are forgotten."""
+_GATHERS: Final = 0.04  # seconds that a JOIN_REQ waits for others; UNICAST would send it again after 0.05
 _HEARS: Final = 3  # heartbeats, in which all at the places of a list are heard, and all write their records
 _COUNTED: Final = {(name, what): f"{name} {what}" for name in LAYERS for what in ("sent", "received", "timers")}
 _TRANSFERS: Final = (
@@ -125,6 +141,8 @@ class Member:
     """Why it forms no first view."""
     life = 0
     """The number of a later incarnation of its name, if others know one."""
+    _known: object = None
+    _gms: gms.State
     _said: str | None = None
     """What the application knows of whom this member waits for."""
 
@@ -149,7 +167,7 @@ class Member:
         self._discovery, self._settings, self._log = discovery, settings, log
         self._loop = asyncio.get_running_loop()
         self._configs = configs(settings, state=state)
-        self._may_found = founds
+        self._record, self._may_form, self._may_found = record, forms, founds
         self._stack = stack_of(self._configs)
         self._state = self._stack.start(me)
         self._queue: deque[tuple[str, Event, bytes]] = deque()
@@ -164,10 +182,10 @@ class Member:
         """The bytes that may still go to an incarnation that has greeted and has not answered yet."""
         self._listed: set[Place] = {*discovery.greets}
         """The places that the own list or folder names."""
+        self._joins: dict[Address, tuple[str, Arrived, bytes]] = {}
+        """The last JOIN_REQ of each process that is not taken yet."""
         self._sent: deque[tuple[bytes, Place]] = deque(maxlen=_REMEMBERED)
-        self._refuses = 0
-        self._doubts = Doubts()
-        self._founding = False
+        self._doubts, self._refuses, self._founding = Doubts(), 0, False
         self.refused: tuple[Place, Refusal] | None = None
         """Why this incarnation founds no group."""
         self._flow = Flow(settings.unstable, settings.unstable_bytes)
@@ -175,13 +193,13 @@ class Member:
         self._outbox: dict[Address, list[bytes]] = {}
         self._fragments: dict[Address, Fragments] = {}
         self._cutter = Fragments(settings.frame)
+        self._large = Large(self._cutter.room)
         self._clocks = Clocks(settings.patience)
         self._scheduled = self._over = False
         self._ticked = awake_or_not()
         self._installed = time.monotonic()
         self._hears_until = 0.0
         self._full_since: float | None = None
-        self._record, self._may_form = record, forms
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
         if record is not None and record.joined:
             self._take("restored", Raised(sequencer.Restored(record.attempts)))
@@ -199,7 +217,9 @@ class Member:
     @property
     def gms(self) -> gms.State:
         """The state of its membership service."""
-        return self._merging.gms
+        if self._known is not self._state:  # it is asked for some six times a datagram
+            self._known, self._gms = self._state, self._merging.gms
+        return self._gms
 
     @property
     def joined(self) -> bool:
@@ -259,7 +279,7 @@ class Member:
             "places": len(self._places),
             "unanswered": len(self._owed),
             "numbers": len(self._once),
-            "fragments": len(self._fragments),
+            "fragments": len(self._fragments) + self._large.held,
             "clocks": self._clocks.count,
         }
 
@@ -320,10 +340,16 @@ class Member:
         self._own.unicasts[to] += 1
         self._take("application", Called(Send(to, Payload(data))))
 
-    def unacknowledged(self, to: Address) -> int:
-        """How many messages to a member are on their way, with those of the layers."""
+    def may_unicast(self, to: Address, data: bytes, window: int) -> bool:
+        """True if fewer messages to a member than a window are on their way, those of the layers included.
+
+        A large message waits for a large one before it.
+        """
         side = self._unicasts.sends.get(to)
-        return self._own.unicasts[to] + (0 if side is None else len(side.kept))
+        kept = () if side is None else side.kept
+        if len(data) > PLACE and (self._own.unicasts[to] or any(len(payload_in(each)) > PLACE for _, each in kept)):
+            return False
+        return self._own.unicasts[to] + len(kept) < window
 
     def answers(self, event: state_transfer.PartRead | state_transfer.PartFailed) -> None:
         """The application has read a part of its state, or gives none."""
@@ -528,12 +554,21 @@ class Member:
         receivers = (*members, *(() if self.me in members else (self.me,))) if to == ALL else (to,)
         beats = arrived.message.layer == _BEATS
         item = b""
+        payload = payload_in(arrived) if self._large.busy else b""
         for receiver in receivers:
             if receiver == self.me:
                 self._take("self", arrived, data)
+            elif payload and self._large.is_on_its_way(receiver, payload):
+                self.counts["on its way"] += 1
             else:
-                item = item or (_HEARTBEAT if beats else _MESSAGE) + (data or _CODEC.encode(arrived.message))
-                self._put(receiver, item)
+                data = data or _CODEC.encode(arrived.message)
+                if len(data) > self._large.least:
+                    payload = payload_in(arrived)
+                    item = item or around(data, payload)
+                    self._puts_large(receiver, payload, item)
+                else:
+                    item = item or (_HEARTBEAT if beats else _MESSAGE) + data
+                    self._put(receiver, item)
             if beats:
                 self._says_where(receiver)
 
@@ -547,8 +582,23 @@ class Member:
         if name == BEAT and self._stands_still():  # so the others exclude it
             self._timers[name] = self._loop.call_later(self._settings.heartbeat, self._fires, name)
             return
+        if name == VOTE and not self._votes():
+            self._timers[name] = self._loop.call_later(
+                self._configs["stable"].stable_interval / 1_000, self._fires, name
+            )
+            return
         self.counts[_COUNTED[name.partition("/")[0], "timers"]] += 1
         (self._beats_first if name == BEAT else self._take)("timer", Fired(name))
+
+    def _votes(self) -> bool:
+        """True if a vote is of use: this member keeps multicasts, or has heard of another that does.
+
+        The timer may fire late, and rests until then: `Needed` of `spec/stable/StableGroup.tla`.
+        """
+        voting = self._stack.of(stable, self._state)
+        return voting.heard_from != voting.view.member_set or any(
+            window.kept or window.pending for window in self._multicasts.windows.values()
+        )
 
     # Discovery
 
@@ -630,7 +680,31 @@ class Member:
         self._outbox.setdefault(to, []).extend(pieces)
         self._schedule()
 
+    def _puts_large(self, to: Address, payload: bytes, item: bytes) -> None:
+        """Have a large item sent, as fast as it arrives."""
+        if len(item) > LARGEST_ITEM:
+            raise ValueError(f"an item of {len(item)} bytes is too large")
+        if not self._large.add(to, payload, item, time.monotonic()):
+            self.counts["not sent"] += 1
+        if "large" not in self._timers:
+            self._timers["large"] = self._loop.call_later(_LOOKS, self._looks_at_large)
+        self._schedule()
+
+    def _looks_at_large(self) -> None:
+        del self._timers["large"]
+        with self._ends_with_errors():
+            round_trip = self._clocks.round_trip.patience
+            self._large.looks(time.monotonic(), round_trip, 4 * self._settings.patience)
+            if self._large.busy:
+                self._timers["large"] = self._loop.call_later(_LOOKS, self._looks_at_large)
+                self._schedule()
+
     def _send_out(self) -> None:
+        for sender, answer in self._large.answers():
+            self._outbox.setdefault(sender, []).append(_CAME + answer)
+        if self._large.busy:
+            for to, fragment in self._large.due(time.monotonic()):
+                self._outbox.setdefault(to, []).append(_LARGE + fragment)
         outbox, self._outbox = self._outbox, {}
         for to, items in outbox.items():
             place = self._places.get(to)
@@ -718,6 +792,9 @@ class Member:
                 self._places = places_of(item[1:]) | self._places
             elif item[:1] == _CLOCK:
                 self._clocks.heard(sender, item[1:], time.monotonic())
+            elif item[:1] == _CAME:
+                self._large.answered(sender, item[1:], time.monotonic())
+                self._schedule()
             elif item[:1] == _LATER:
                 self._is_former(item[1:].decode(errors="replace"))
             elif item[:1] == _HEARTBEAT:
@@ -755,17 +832,40 @@ class Member:
         if item[:1] == _FRAGMENT:
             fragments = self._fragments.setdefault(sender, Fragments(self._settings.frame))
             whole = fragments.join(item[1:])
+        elif item[:1] == _LARGE:
+            whole = self._large.take(sender, item[1:])
+            self._schedule()
         if whole is None:
             return
-        if whole[:1] != _MESSAGE:
+        if item[:1] == _LARGE:
+            message, data = _CODEC.decode_around(whole)
+        elif whole[:1] == _MESSAGE:
+            data = whole[1:]
+            message = _CODEC.decode(data)
+        else:
             raise RefusedError("no item of a datagram")
-        data = whole[1:]
-        message = _CODEC.decode(data)
         if isinstance(message.message, nakack.Data | nakack.Highest) and self._is_full:
             self.counts["not taken"] += 1  # it is sent again
             return
         self._count(message, "received")
-        self._take(f"{sender} {number}", Arrived(sender, message), data)
+        took = f"{sender} {number}", Arrived(sender, message), data
+        match message.message:
+            case unicast.Data(receiver=life, payload=Tagged(_, gms.JoinReq())) if life != unicast.UNKNOWN:
+                self._gathers(sender, took)
+            case _:
+                self._take(*took)
+
+    def _gathers(self, sender: Address, took: tuple[str, Arrived, bytes]) -> None:
+        """Take a JOIN_REQ with those that come soon after, as if the network were slower: GMS gives them one view."""
+        self._joins[sender] = took
+        if "joins" not in self._timers:
+            self._timers["joins"] = self._loop.call_later(_GATHERS, self._takes_joins)
+
+    def _takes_joins(self) -> None:
+        del self._timers["joins"]
+        for took in self._joins.values():
+            self._take(*took)
+        self._joins.clear()
 
     @property
     def _is_full(self) -> bool:
@@ -872,6 +972,7 @@ class Member:
     def _forgets(self) -> None:
         """Forget incarnations that were not heard for long, so that their number stays bounded."""
         staying = self._merging.watched | self._alive()
+        self._large.keep(staying)
         for each in [each for each, owed in self._owed.items() if owed < 0]:
             del self._owed[each]
             self._places.pop(each, None)

@@ -22,7 +22,7 @@ from groupcomm.view import Address, ViewId
 
 from .codec import pack
 from .errors import BadInputError, EndedError
-from .frames import LARGEST_MESSAGE
+from .frames import PLACE
 
 __all__ = [
     "Message",
@@ -37,7 +37,7 @@ __all__ = [
     "pieces",
 ]
 
-_PART: Final = LARGEST_MESSAGE - 512  # bytes; a part goes in one message, with the numbers that are in it
+_PART: Final = PLACE - 512  # bytes; a part goes in one message, with the numbers that are in it
 _IN_MEMORY: Final = 16 << 20  # bytes of a state that comes; with more, it is in a file
 
 

@@ -139,11 +139,11 @@ RecordsOf(s) ==
 Founds(s) == s.founds /\ s.view.members = <<s.member>> /\ s.view.id.creator = s.member /\ s.epoch = s.view.id
 MayForm(s) == Founds(s) \/ IsQuorum(RecordsOf(s), s.view)
 
-\* The counter of the last formed view that these know.
-Before(records, view) ==
+\* The counter of the last formed view that these know. (0, too, where all members have begun again, and views count anew.)
+BaseOf(records, view) ==
     LET enough == Quorum(records, Leavers(records, view))
         known == {records[m][1].id.counter : m \in {m \in enough : records[m] # <<>>}}
-    IN IF known = {} THEN 0 ELSE CHOOSE n \in known : \A i \in known : i <= n
+    IN IF known = {} \/ \E n \in known : n >= view.id.counter THEN 0 ELSE CHOOSE n \in known : \A i \in known : i <= n
 
 -----------------------------------------------------------------------------
 (* The record, and reports *)
@@ -179,7 +179,7 @@ InFormed(s) == [s EXCEPT !.formed = TRUE, !.attempts = <<s.view>>, !.reports = R
 
 \* A coordinator that waits forms its view, if it may.
 Forms(s) ==
-    LET before == Before(RecordsOf(s), s.view) IN
+    LET before == BaseOf(RecordsOf(s), s.view) IN
     IF MayForm(s) THEN Handled(InFormed(s), <<Multicast(FormedMessage(s.view.id, before)), ViewFormed(s.view.id, before)>>)
     ELSE Handled(s, <<>>)
 

@@ -336,9 +336,17 @@ WithinBound(votes, k) ==
 \* On a consuming network the timer for votes is slower than messages are; how much slower is a bound.
 NothingInTransit == IF VoteWhenEmpty = "votes" THEN Votes(network) = {} ELSE network = {}
 
+\* Whether the timer for votes fires now: at any time. A runtime may let it rest where the member keeps no message,
+\* and has heard no vote in this round: `Needed`.
+TimerFires(m) == TRUE
+Keeps(m) == \E s \in DOMAIN rm[m] :
+    rm[m][s].ahead # {} \/ rm[m][s].delivered > Greatest(rm[m][s].low, rm[m][s].purged)
+Needed(m) == Keeps(m) \/ local[m].heard_from # MembersOf(local[m].view)
+
 \* (The note reads its digest when it votes.)
 StableTimeoutFires(m) ==
     /\ Active(m)
+    /\ TimerFires(m)
     /\ ~NetworkRemembers => NothingInTransit
     /\ Apply("StableTimeoutFires", m, StableTimeoutEvent(rm[m]), rm[m], {}, None)
     /\ NetworkRemembers => WithinBound(Votes(network'), installed[m])

@@ -229,7 +229,7 @@ Form(c) ==
     /\ \E from \in SUBSET DOMAIN reports[k] :
         LET those == [m \in from |-> reports[k][m]] IN
         /\ Vote!IsQuorum(those, PlainView(views[k]))
-        /\ LET base == Vote!Before(those, PlainView(views[k]))
+        /\ LET base == Vote!BaseOf(those, PlainView(views[k]))
                step == Step(local[c], [type |-> "ViewFormed", view_id |-> views[k].id, before |-> base])
            IN Apply(c, k, step, <<>>,
                     [order EXCEPT ![k] = <<[by |-> c, message |-> [type |-> "FORMED", before |-> base, payload |-> 0]]>> \o early[k]],

@@ -520,6 +520,27 @@ def test_a_request_that_another_coordinator_has_granted_is_not_granted_again(lif
     assert [RESUME] == run(state, ack("C", 9, "B"))[1]
 
 
+def test_a_leave_that_another_coordinator_has_granted_is_not_granted_again() -> None:
+    """B has C's request when it learns of A's view without C."""
+    eighth = decision(8, "A", "ABD", (7, "A"), lives={"C": 0})
+    leave = gms.LeaveReqReceived("C", gms.LeaveReq(0))
+    told = gms.AnswerReceived("D", gms.Answer(ViewId(7, "A"), eighth))
+    taking = run(member("B", decision(7, "A", "ABCD")), leave, gms.Suspected("A"), gms.Suspected("C"))[0]
+    state, effects = run(taking, told, ack("D", 8))
+    assert ([SUSPEND], (gms.Request("leave", "C", 0),)) == (effects, state.queue)
+    state, effects = run(state, STOPPED)
+    assert (tuple("BD"), ()) == (state.decision.members, state.queue)
+    assert ["D"] == [each.to for each in effects if isinstance(each, Send)]
+
+
+def test_a_view_is_handed_to_a_joiner_once() -> None:
+    """D, E and F join by one view, and A crashes. F relies on D from then on, also when E crashes, too."""
+    eighth = decision(8, "A", "ADEF", (7, "A"), joiners="DEF", digest=Vector.of(A=0))
+    handed, effects = run(member("F", eighth), gms.Suspected("A"))
+    assert [suspicion("A"), Send("D", gms.JoinRsp(eighth))] == effects
+    assert [suspicion("E")] == run(handed, gms.Suspected("E"))[1]
+
+
 def test_a_former_life_that_is_suspected_goes_before_the_new_one_joins() -> None:
     """B learns of A's view with F when F is back, has asked, and is in a view of A's line by now."""
     other = decision(10, "A", "AF", (9, "A"), joiners="F", lives={"F": 1})

@@ -44,7 +44,7 @@ def table_named(name: str, of: str) -> StepTable:
 @pytest.mark.parametrize("name", NAMES)
 def test_no_random_step_refutes_that_mutants_of_a_core_are_equivalent(name: str) -> None:
     """All explanations there are, with some of the steps that `groupcomm mutants` takes."""
-    kinds = {each: reason.kind for each, reason in explanations(ROOT, name, spec=False).mutants.items()}
+    kinds = {each: reason.kind for each, reason in explanations(ROOT, name, "core").mutants.items()}
     explained = [mutant for mutant in mutants(PROTOCOLS[name]) if kinds.get(mutant.name) == "equivalent"]
     assert len(explained) == [*kinds.values()].count("equivalent")
     assert {} == noticed_in(PROTOCOLS[name], constants(name), explained, STEPS)

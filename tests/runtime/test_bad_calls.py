@@ -13,7 +13,7 @@ from groupcomm_runtime import BadInputError, EndedError, Group, MessageTooLargeE
 from tests.runtime.conversing import FAST, KEY, run
 
 TCP = Settings(transport="tcp")
-TOO_MUCH = bytes(65_537)
+TOO_MUCH = bytes((16 << 20) + 1)
 
 
 class State:
@@ -282,7 +282,7 @@ _NO_MESSAGES = [
     for each in ("text", bytearray(b"x"), memoryview(b"x"), None, 7, {"a": 1}, [b"x"], Word(b"x"))
 ]
 _TOO_LARGE = [
-    (each, MessageTooLargeError, f"a message of {len(each)} bytes, and the largest has 65536: send it in parts")
+    (each, MessageTooLargeError, f"a message of {len(each)} bytes, and the largest has 16777216: send it in parts")
     for each in (TOO_MUCH, bytes(100_000_000))
 ]
 CALLS: list[tuple[Callable[[Group], Awaitable[object]], type[Exception], str]] = [

@@ -112,10 +112,13 @@ def test_a_record_that_is_written_again_is_whole_at_every_time(tmp_path: Path) -
         seen.append(b.place("a#1"))  # what was written aside has not taken its place yet
         return replace(self, target)
 
+    a.begin(there := ("127.0.0.1", 7_802))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "replace", looks)
         a.write("a#1")
-    assert [HERE] == seen
+        a.write("a#1")
+    assert [HERE] == seen, "what stands is not written again"
+    assert there == b.place("a#1")
     a.end()
     b.end()
 

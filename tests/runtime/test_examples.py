@@ -113,11 +113,15 @@ def test_the_votes_of_the_quick_start_are_the_same_at_all_members(tmp_path: Path
 
 
 def test_the_lock_of_the_quick_start_goes_to_the_next_member_when_its_holder_is_killed(tmp_path: Path) -> None:
+    """Alice holds it for ten minutes here: on a busy machine 6 seconds are over before bob waits."""
     saved("docs/quick-start.md", tmp_path, "lock.py")
+    program = (tmp_path / "lock.py").read_text()
+    assert 1 == program.count("sleep(6)")
+    (tmp_path / "long.py").write_text(program.replace("sleep(6)", "sleep(600)"))
 
     async def test() -> None:
         async with AsyncExitStack() as stack:
-            alice = await started(stack, tmp_path, "lock.py", "alice")
+            alice = await started(stack, tmp_path, "long.py", "alice")
             assert ["waits", "has it, turn 1"] == [await says(alice), await says(alice)]
             bob = await started(stack, tmp_path, "lock.py", "bob")
             assert "waits" == await says(bob)

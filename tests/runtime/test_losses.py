@@ -65,7 +65,7 @@ def test_what_a_small_buffer_loses_is_not_sent_again_and_again(
 
 
 @pytest.mark.parametrize("loss", [0.02, 0.15])
-def test_messages_of_the_largest_size_arrive_in_small_datagrams_over_loss(tmp_path: Path, loss: float) -> None:
+def test_messages_of_64_kib_arrive_in_small_datagrams_over_loss(tmp_path: Path, loss: float) -> None:
     """Each is in 74 datagrams. With 15 % of them lost no message arrived at all before fragments named their item."""
     sent = [bytes([number]) * 65_536 for number in range(10)]
     settings = Settings(patience=3.0, datagram=1_400)

@@ -613,13 +613,13 @@ def test_accept_rejects_numbers_that_no_log_has_and_lines_without_an_end(
     (log,) = (tmp_path / "logs").iterdir()
     lines = [unpack(line) for line in lines_of(log.read_bytes())[0]]
     at, field = {"first": (0, "extra"), "event": (1, "event"), "long": (1, "cause")}[place]
-    lines[at][field] = {"first": 2**64 - 1, "event": ["multicast", 2**64 - 1], "long": "x" * (5 << 20)}[place]
+    lines[at][field] = {"first": 2**64 - 1, "event": ["multicast", 2**64 - 1], "long": "x" * (65 << 20)}[place]
     log.write_bytes(b"".join(map(framed, lines)))
     assert main(["accept", str(log), "--steps", "0"]) in (1, 2)
     out, err = capsys.readouterr()
     assert "REJECTED" in out or "expected the first line" in err
     if place == "long":
-        assert "at most 4,194,304" in out
+        assert "at most 67,108,864" in out
 
 
 # Examples, which are copied

@@ -11,7 +11,7 @@ import pytest
 import groupcomm_runtime
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import replayed
-from groupcomm_runtime import LARGEST_MESSAGE, BadInputError, Group, Settings
+from groupcomm_runtime import BadInputError, Group, Settings
 from groupcomm_runtime.transports import LARGEST_BUFFER, LARGEST_FRAME, Tcp, _Outgoing
 from tests.runtime.conversing import KEY, messages, run
 
@@ -43,7 +43,7 @@ def carrier(group: Group) -> Tcp:
 def test_three_members_deliver_one_order_and_their_logs_are_accepted(tmp_path: Path) -> None:
     async def test() -> None:
         async with three(tmp_path, tmp_path / "logs") as groups:
-            large = b"x" * LARGEST_MESSAGE
+            large = b"x" * 65_536
             sent = [large, *(f"{name}{number}".encode() for name in NAMES for number in range(5))]
             await asyncio.gather(*(groups[at % 3].send(data) for at, data in enumerate(sent)))
             first, *others = [await messages(each, len(sent)) for each in groups]

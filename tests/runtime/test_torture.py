@@ -24,13 +24,14 @@ from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.deciding import decide
 from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import LossySocket, Rules
-from groupcomm_field.torture.plan import KINDS, Fault, drawn
+from groupcomm_field.torture.plan import KINDS, OF_STATES, OF_TCP, Fault, drawn
 from groupcomm_field.torture.running import names_of
 from tests.runtime.broken_glue import BROKEN, noticed
+from tests.runtime.put_back import PUT_BACK
 
 TORTURE = [sys.executable, "-c", "from groupcomm_conformance.commands.main import main; exit(main())", "torture"]
 PATIENCE = 60.0  # seconds, of a busy machine
-SEED, KILL_ALL, CLOCK, CUT_OFF = (98, 3), (2, 1), (16, 1), (434, 1)
+SEED, KILL_ALL, CLOCK, CUT_OFF = (263, 3), (5, 1), (2, 1), (44, 1)
 """Seeds, and numbers of faults: the first has `kill` and `one way`, the others have the fault of their names."""
 
 
@@ -47,21 +48,22 @@ def until(holds: Callable[[], bool], what: str) -> None:
 def test_a_plan_is_a_function_of_its_seed_and_has_every_kind_before_one_comes_again() -> None:
     names = "abcde"
     for seed in range(50):
-        plan = drawn(seed, names, 40, 1.0)
-        assert plan == drawn(seed, names, 40, 1.0)
+        plan = drawn(seed, names, 46, 1.0)
+        assert plan == drawn(seed, names, 46, 1.0)
         kinds = [fault.kind for round_ in plan for fault in round_.faults]
-        assert 40 == len(kinds)
+        assert 46 == len(kinds)
         assert {*KINDS} == {*kinds[: len(KINDS)]} == {*kinds[len(KINDS) : 2 * len(KINDS)]}
     assert drawn(1, names, 40, 1.0) != drawn(2, names, 40, 1.0)
 
 
 def test_with_a_state_one_incarnation_at_most_ends_in_a_round() -> None:
-    ends = {"kill", "kill two", "kill all", "restart", "clock", "leave", "all leave", "full disk"}
+    ends = {"kill", "kill two", "kill all", "restart", "clock", "leave", "crowd leaves", "all leave", "full disk"}
     for seed in range(50):
         plan = drawn(seed, "abcde", 40, 1.0, state=True)
         assert 40 == sum(len(round_.faults) for round_ in plan)
         ended = [[fault.kind for fault in round_.faults if fault.kind in ends] for round_ in plan]
         assert {0, 1} == {*map(len, ended)}
+        assert all(1 == len(each.faults) for each in plan if {fault.kind for fault in each.faults} & {*OF_STATES})
         assert {"kill", "restart", "clock", "leave", "full disk"} == {kind for each in ended for kind in each}
 
 
@@ -71,7 +73,7 @@ def test_a_fault_hits_members_that_run() -> None:
             gone: set[str] = set()
             for fault in round_.faults:
                 assert not gone & {*fault.members}
-                if fault.kind in {"kill", "kill two", "leave", "all leave", "full disk", "stop"}:
+                if fault.kind in {"kill", "kill two", "leave", "crowd leaves", "all leave", "full disk", "stop"}:
                     gone |= {*fault.members}
 
 
@@ -110,11 +112,11 @@ def test_a_socket_loses_and_repeats_what_its_rules_say() -> None:
 # A campaign
 
 
-def test_twenty_faults_and_the_logs_of_all_lives_are_accepted(tmp_path: Path) -> None:
+def test_all_kinds_of_faults_and_the_logs_of_all_lives_are_accepted(tmp_path: Path) -> None:
     """Some 40 seconds. Each kind of fault comes at least once."""
     out = tmp_path / "out"
     run = subprocess.run(
-        [*TORTURE, "--members", "4", "--faults", "20", "--seed", "7", "--out", str(out), "--json"],
+        [*TORTURE, "--members", "4", "--faults", "22", "--seed", "7", "--out", str(out), "--json"],
         capture_output=True,
         text=True,
         check=False,
@@ -123,7 +125,7 @@ def test_twenty_faults_and_the_logs_of_all_lives_are_accepted(tmp_path: Path) ->
     record = json.loads(run.stdout)
     assert [] == record["found"]
     assert {*KINDS} == {*record["faults"]}
-    assert 20 == sum(record["faults"].values())
+    assert 22 == sum(record["faults"].values())
     assert record["judged"]["deliveries"] > 300
     assert record["judged"]["sent by survivors"] > 30
     assert record["judged"]["views"] > 20
@@ -136,7 +138,7 @@ def test_with_a_majority_all_end_with_one_state_that_has_what_was_safe(tmp_path:
     """The coordinator is cut off, then it is killed, and another."""
     out = tmp_path / "out"
     run = subprocess.run(
-        [*TORTURE, "--members=3", "--faults=4", "--seed=716", "--majority", "--state", "--out", str(out), "--json"],
+        [*TORTURE, "--members=3", "--faults=4", "--seed=276943", "--majority", "--state", "--out", str(out), "--json"],
         capture_output=True,
         text=True,
         check=False,
@@ -147,6 +149,18 @@ def test_with_a_majority_all_end_with_one_state_that_has_what_was_safe(tmp_path:
     assert 3 == record["judged"]["states"]
     assert 50 < record["judged"]["safe, and in the state"]
     assert 50 < record["judged"]["safe"], "of which accept judges what SAFE has told"
+
+
+def test_over_tcp_with_states_whose_providers_die_stop_and_are_slow(tmp_path: Path) -> None:
+    """Each kind that needs TCP or a state is there, among the others."""
+    out = tmp_path / "out"
+    asked = ["--members=4", "--faults=6", "--seed=2776", "--tcp", "--majority", "--state", "--large=300000"]
+    run = subprocess.run([*TORTURE, *asked, "--out", str(out), "--json"], capture_output=True, text=True, check=False)
+    assert 0 == run.returncode, f"{run.stdout}{run.stderr}{(out / 'faults.log').read_text()[-3000:]}"
+    record = json.loads(run.stdout)
+    assert {*OF_STATES, *OF_TCP} <= {*record["faults"]}
+    assert 4 == record["judged"]["states"]
+    assert 50 < record["judged"]["safe, and in the state"]
 
 
 def test_a_partition_of_namespaces_is_cut_by_the_kernel_and_heals(tmp_path: Path) -> None:
@@ -266,7 +280,7 @@ def test_no_process_is_left_when_a_campaign_is_ended(tmp_path: Path, number: sig
 def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for arguments, text in (
-        (["--members", "2"], "a whole number from 3 to 16, not 2"),
+        (["--members", "2"], "a whole number from 3 to 26, not 2"),
         (["--faults", "0"], "a whole number from 1 to 1000000, not 0"),
         (["--out", str(tmp_path)], "no empty folder"),
         (["--out", str(tmp_path / "file")], "no empty folder"),
@@ -308,3 +322,10 @@ def test_the_table_of_broken_glue_has_all_pieces() -> None:
     page = (Path(__file__).parents[2] / "docs/runtime.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (.*?) \| (?:noticed|not noticed): ", page, re.MULTILINE)
     assert [*BROKEN] == rows
+
+
+def test_the_table_of_faults_put_back_has_all_of_them() -> None:
+    page = (Path(__file__).parents[2] / "docs/runtime.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]*?) \| `(test_\w+\.py)`: `(\w+)` \|$", page, re.MULTILINE)
+    faults = {each: [*PUT_BACK[each][0].split("::")] for each in PUT_BACK}
+    assert [(each, f"test_{file}", test.removeprefix("test_")) for each, (file, test) in faults.items()] == rows

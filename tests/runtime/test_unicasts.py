@@ -193,8 +193,8 @@ def test_members_are_asked_and_answer(tmp_path: Path) -> None:
                 await first.ask(b"fails", to=c.address)
             with pytest.raises(BadInputError, match="bytes, and no str"):
                 await first.ask("text", to=b.address)  # type: ignore[arg-type]
-            with pytest.raises(BadInputError, match="65504 bytes at most, and this 65505"):
-                await first.ask(bytes(65_505), to=b.address)
+            with pytest.raises(BadInputError, match="16777184 bytes at most, and this 16777185"):
+                await first.ask(bytes(16_777_185), to=b.address)
             await b.send(b"of the application", to=a.address)
             await b.send(b"last")
             assert not any(each._waiting for each in asks)  # noqa: SLF001 - nothing is left

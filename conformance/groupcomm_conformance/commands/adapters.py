@@ -23,7 +23,7 @@ from groupcomm_conformance.ports.prelude import Preludes
 from groupcomm_conformance.ports.released import VectorSet
 from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
 from groupcomm_conformance.ports.skipping import Skips, read
-from groupcomm_conformance.ports.walking import SCALES, Walk, random_walk, scaled, started, steps_of, walked
+from groupcomm_conformance.ports.walking import Walk, random_walks, started, steps_of, walked
 from groupcomm_conformance.ports.words import arms
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
 from groupcomm_conformance.random_events.drawn import LENGTH
@@ -100,7 +100,6 @@ _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 
 SECONDS: Final = 60.0
-_CHUNK: Final = 10  # walks between two looks at the clock
 
 
 @frozen
@@ -197,16 +196,12 @@ def _draw(
 ) -> None:
     """Judge a port by random walks, as many as time is for; its configuration is another one afterwards."""
     ends = time.monotonic() + extent.seconds
-    for first in range(0, extent.walks, _CHUNK):
+    for numbers, drawn in random_walks(port.protocol, constants, part.model, extent.walks, extent.seed):
         if time.monotonic() >= ends:
             part.what += f" ({extent.walks} were asked for in {extent.seconds:.0f} s)"
             break
-        numbers = scaled(port.protocol, constants, SCALES[first // _CHUNK % len(SCALES)])
         port.configure(numbers)
-        config = port.protocol.config(numbers)
-        chunk = range(first, min(first + _CHUNK, extent.walks))
-        drawn = [random_walk(port.protocol, config, extent.seed + each) for each in chunk]
-        walked(port, part, drawn, skips, places, before=first)
+        walked(port, part, drawn, skips, places, before=part.count)
 
 
 def judge_scenario(

@@ -2,7 +2,7 @@
 
 import json
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +25,7 @@ from groupcomm_conformance.models.checking import (
 from groupcomm_conformance.models.consistency import require_use
 from groupcomm_conformance.models.manifest import (
     TIERS,
+    Erratum,
     Manifest,
     Model,
     Tier,
@@ -83,7 +84,7 @@ def check(
     and figures are written into recorded.yaml. With --master or --table it is a campaign: Spark runs the
     models, each a task, a table keeps the results, and the same command continues an interrupted campaign.
     """
-    root = find_root()
+    root = find_root(own=recording or not protocol)  # nothing is written, and no hours begin, by a wrong folder
     models = chosen(root, protocol or (), tier=tier or "full", only=model or (), recording=recording)
     if tier is not None and model is not None:
         _check_tier(tier, models)
@@ -137,10 +138,12 @@ def check(
             out.print(console.model_table(manifest, results))
             for line in console.kill_table(manifest, results, out.width):
                 out.print(escape(line), soft_wrap=True, highlight=False)
-            for line in console.gate_lines(judged):
+            for line in console.gate_lines(
+                judged if model is None else [gate for gate in judged if gate.ok is not None]
+            ):
                 out.print(escape(line))
         _show_differences(manifest, results, different, err=as_json)
-        if old:
+        if old and model is None:
             typer.echo(
                 f"STALE {manifest.protocol}: not searched since the specification changed: {', '.join(old)} (models of "
                 "the tier deep. You need do nothing: this run is none the worse, and all of them are searched "
@@ -275,6 +278,13 @@ def _flawed(root: Path, flaw: str) -> tuple[Manifest, Model]:
     return shown[flaw.casefold()]
 
 
+def _story(erratum: Erratum) -> Iterator[str]:
+    """Say what the chart below shows, in the words of the erratum."""
+    yield f"{erratum.id}: {erratum.title}. A user sees: {erratum.harm}."
+    yield f"What happens: {erratum.flaw}"
+    yield f"The repair: {erratum.repair}"
+
+
 def explain(
     protocol: Annotated[str, typer.Argument(metavar="PROTOCOL|FLAW")],
     model: Annotated[str | None, typer.Argument(metavar="[MODEL]")] = None,
@@ -314,6 +324,8 @@ def explain(
         typer.echo(json.dumps(document, indent=2))
     else:
         typer.echo(f"{protocol} {model}: {checked.outcome} ({wanted.shows})")
+        for line in _story(wanted.erratum) if wanted.erratum else ():
+            typer.echo(textwrap.fill(line, console.chart_width(), subsequent_indent="  "))
         chart = console.drawing(checked, unicode=unicode, whole=True)
         for line in (*console.LEGEND, "", *chart) if chart else ():
             typer.echo(line)

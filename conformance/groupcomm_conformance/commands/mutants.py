@@ -18,6 +18,7 @@ from groupcomm_conformance.ports.release import protocol_files
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
 from groupcomm_conformance.random_events import claims as weakened
+from groupcomm_conformance.random_events import conditions as by_claims
 from groupcomm_conformance.random_events import mutants_by_events as by_events
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable, conforming, tables_of
@@ -47,6 +48,12 @@ def command(
     ] = False,
     claims: Annotated[
         bool, typer.Option("--claims", help="Weaken the claims instead: an ablation must no longer refute them.")
+    ] = False,
+    conditions: Annotated[
+        bool,
+        typer.Option(
+            "--conditions", help="Take a condition of a step away, each in its turn: a claim must be violated."
+        ),
     ] = False,
     random: Annotated[
         int | None,
@@ -78,21 +85,24 @@ def command(
     Exits with 1 if less than 95 % of the mutants are killed, if one survives and
     conformance/mutants/PROTOCOL.yaml does not say why, or says why for a killed mutant. With --spec, and
     conformance/mutants/PROTOCOL_spec.yaml: less than 97 % of the mutants that are not equivalent; likewise
-    with --claims, and conformance/mutants/PROTOCOL_claims.yaml. With --master
-    or --table it is a campaign: Spark judges the mutants, a table keeps the verdicts, and the same command
-    continues an interrupted campaign.
+    with --claims, and conformance/mutants/PROTOCOL_claims.yaml. With --conditions if a condition that no
+    claim notices has no reason in conformance/mutants/PROTOCOL_conditions.yaml. With --master or --table it
+    is a campaign: Spark judges the mutants, a table keeps the verdicts, and the same command continues an
+    interrupted campaign.
     """
     if line is not None:
         others = (random, master, table)
-        if spec or claims or rows or as_json or any(each is not None for each in others):
+        if spec or claims or conditions or rows or as_json or any(each is not None for each in others):
             raise typer.BadParameter("no other option goes with it", param_hint="--line")
         _judge_line(protocol, line)
         return
-    if claims:
-        if spec or rows or random is not None or master is not None or table is not None:
-            raise typer.BadParameter("only --workers and --json go with it", param_hint="--claims")
-        found = _of_claims(protocol, workers)
-        for told in [json.dumps(found, indent=2)] if as_json else report.claim_lines(found):
+    if claims or conditions:
+        hint = "--claims" if claims else "--conditions"
+        if spec or rows or (claims and conditions) or any(each is not None for each in (random, master, table)):
+            raise typer.BadParameter("only --workers and --json go with it", param_hint=hint)
+        found = _of_claims(protocol, workers) if claims else _of_conditions(protocol, workers)
+        written = report.claim_lines if claims else report.condition_lines
+        for told in [json.dumps(found, indent=2)] if as_json else written(found):
             typer.echo(told)
         raise typer.Exit(verdict(ok=found["ok"] is True))
     if rows:
@@ -148,7 +158,7 @@ def _of_specification(protocol: str, steps: int, workers: int | None, campaign: 
     began = time.monotonic()
     manifest = load(root, protocol)
     implementation = _implementation(manifest)
-    reasons = explanations(root, protocol, spec=True)
+    reasons = explanations(root, protocol, "spec")
     tables = _tables(root, manifest)
     if campaign is None:
         judged = judge(manifest, tables, cache=Tables.of(root).folder, workers=workers)
@@ -162,7 +172,7 @@ def _of_claims(protocol: str, workers: int | None) -> dict[str, Any]:
     root = find_root()
     began = time.monotonic()
     manifest = load(root, protocol)
-    reasons = explanations(root, protocol, spec=False, claims=True)
+    reasons = explanations(root, protocol, "claims")
     with console.Watch() as watch, watch.working(f"{protocol}: weakened claims") as say:
         judged = weakened.judge(
             manifest,
@@ -171,6 +181,23 @@ def _of_claims(protocol: str, workers: int | None) -> dict[str, Any]:
             progress=lambda at, name: say(f"{at} ablations, last {name}"),
         )
     return report.spec_told(judged, reasons, time.monotonic() - began)
+
+
+def _of_conditions(protocol: str, workers: int | None) -> dict[str, Any]:
+    root = find_root()
+    began = time.monotonic()
+    manifest = load(root, protocol)
+    reasons = explanations(root, protocol, "conditions")
+    tables = _tables(root, manifest)
+    with console.Watch() as watch, watch.working(f"{protocol}: conditions") as say:
+        judged = by_claims.judge(
+            manifest,
+            tables,
+            cache=Tables.of(root).folder,
+            workers=workers or os.cpu_count() or 1,
+            progress=lambda at, of, name: say(f"{at} of {of}, last {name}"),
+        )
+    return report.spec_told(judged, reasons, time.monotonic() - began, required=0)
 
 
 def _judge_line(protocol: str, line: int) -> None:
@@ -194,7 +221,7 @@ def _of_implementation(protocol: str, steps: int, workers: int | None, campaign:
     began = time.monotonic()
     manifest = load(root, protocol)
     implementation = _implementation(manifest)
-    reasons = explanations(root, protocol, spec=False)
+    reasons = explanations(root, protocol, "core")
     tables = _tables(root, manifest)
     judging = Judge(implementation, _judged_by(tables))
     if wrong := judging.kills(implementation.core):

@@ -1,16 +1,13 @@
 """port: begin a port in another language. See docs/porting.md."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.models.manifest import UnknownNameError, cores, find_root, load
-from groupcomm_conformance.ports.errors import VectorError
 from groupcomm_conformance.ports.plain import schema as schema_of
-from groupcomm_conformance.ports.release import MANIFEST
+from groupcomm_conformance.ports.released import manifest_of, read_json
 from groupcomm_conformance.ports.skeleton import LANGUAGES, write_skeleton
 from groupcomm_conformance.protocols import derive
 
@@ -70,9 +67,6 @@ def _schema(protocol: str) -> dict[str, Any]:
 
 def _released(protocol: str, folder: Path) -> dict[str, Any]:
     """Read the schema in a folder of a release."""
-    what = "vectors of a protocol, unpacked (docs/vectors.md)"
-    manifest, schema = (json.loads(read_text(folder / name, what=what)) for name in (MANIFEST, "schema.json"))
-    if manifest.get("protocol") != protocol:
-        raise VectorError(str(folder / MANIFEST), 1, f"vectors of {protocol}, not of {manifest.get('protocol')}")
-    found: dict[str, Any] = schema
+    manifest_of(folder, protocol)
+    found: dict[str, Any] = read_json(folder / "schema.json")
     return found

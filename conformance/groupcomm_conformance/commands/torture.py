@@ -10,6 +10,7 @@ import typer
 
 from groupcomm_conformance.files.errors import PathError
 from groupcomm_field.torture.running import Campaign, Outcome, tortured
+from groupcomm_runtime.frames import LARGEST_MESSAGE
 
 from . import console
 from .exits import ExitCode
@@ -20,9 +21,10 @@ __all__ = ["command"]
 _MEMBERS: Final = 5
 _FAULTS: Final = 50
 _SEED: Final = 1
-_MOST_MEMBERS: Final = 16
+_MOST_MEMBERS: Final = 26
 _MOST: Final = 10**6
 _LIMIT: Final = 60
+_LARGE: Final = 20_000
 _SHOWN: Final = 20
 
 
@@ -68,6 +70,13 @@ def command(
             "--state", help="Applications have a state, all messages: at the end they have one. One in a round ends."
         ),
     ] = False,
+    tcp: Annotated[bool, typer.Option("--tcp", help="Over TCP, in the place of UDP.")] = False,
+    large: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(100, LARGEST_MESSAGE), metavar="BYTES", help=f"Of one message in 40. Default: {_LARGE:,}."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a group of real processes on loopback, do faults to it, and judge the logs of all incarnations.
@@ -84,6 +93,8 @@ def command(
         namespaces=namespaces,
         majority=majority,
         state=state,
+        tcp=tcp,
+        large=_LARGE if large is None else large,
     )
     folder = _folder(out)
     kept = out is not None
@@ -150,6 +161,8 @@ def _record(outcome: Outcome, folder: Path | None) -> dict[str, object]:
         "namespaces": campaign.namespaces,
         "majority": campaign.majority,
         "state": campaign.state,
+        "tcp": campaign.tcp,
+        "large": campaign.large,
         "faults": dict(sorted(outcome.faults.items())),
         "rounds": outcome.rounds,
         "seconds": round(outcome.seconds, 1),

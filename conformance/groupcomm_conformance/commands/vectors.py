@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from attrs import evolve
 
-from groupcomm_conformance.models.manifest import Manifest, UnknownNameError, find_root, load
+from groupcomm_conformance.models.manifest import Manifest, did_you_mean, find_root, load
 from groupcomm_conformance.models.model import Model
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.ports.adapter import PATIENCE
@@ -44,7 +44,7 @@ from .adapters import (
     tell,
 )
 from .exits import ExitCode, verdict
-from .options import ModelNames, OneOrAll, Out, Seed, TierOption
+from .options import ModelNames, OneOrAll, Out, Row, Seed, TierOption
 
 if TYPE_CHECKING:
     from groupcomm_conformance.ports.conforming import Part
@@ -67,6 +67,7 @@ def command(
         bool, typer.Option("--check", help="Write nothing: do the vectors in the folder on the implementation.")
     ] = False,
     adapter: AdapterOption = None,
+    row: Row = None,
     strict: Strict = False,
     skip: SkipFile = None,
     junit: JUnit = None,
@@ -95,7 +96,9 @@ def command(
     --model, on the implementation, or on the port behind an --adapter. Exits with 1 if something does not
     pass. With --check an unpacked release is enough, and no checkout is needed.
     """
-    if adapter is None and (strict or skip or junit or minimal or random or seed is not None or seconds != SECONDS):
+    if adapter is None and (
+        row or strict or skip or junit or minimal or random or seed is not None or seconds != SECONDS
+    ):
         raise typer.BadParameter("this is for a port: name its --adapter")
     if all_of_them:
         if protocol is not None or check or model or itf or adapter is not None:
@@ -113,15 +116,17 @@ def command(
     if adapter is not None:
         if not check:
             raise typer.BadParameter("a port is for --check", param_hint="--adapter")
+        if row is not None and (len(only) != 1 or minimal or random):
+            raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
         implementation = derive.load(manifest)
         skips, places = skips_of(skip), places_of(manifest)
         extent = Extent(strict, walks=-(-(random or 0) // LENGTH), seed=1 if seed is None else seed, seconds=seconds)
         again = f"groupcomm vectors {protocol} --out {shlex.quote(str(out))} --check"
-        sets = _sets(out, implementation, only, minimal=minimal)
+        sets = _sets(out, implementation, only, minimal=minimal, row=row)
         with opened(adapter, implementation, patience) as port:
             typer.echo(port.hello.text(), err=True)
             parts: list[Part] = []
-            for each, its in _each_config_once(sets, implementation, extent):
+            for each, its in _walks_once(sets, extent):
                 began = time.monotonic()
                 made = judge_vectors(port, each, again=again, extent=its, skips=skips, places=places)
                 parts += tell(f"{protocol} {each.name}", made, began)
@@ -153,16 +158,12 @@ def _manifest(protocol: str, folder: Path, *, check: bool) -> Manifest:
     return load(root, protocol)
 
 
-def _each_config_once(
-    sets: Iterator[VectorSet], implementation: Protocol, extent: Extent
-) -> Iterator[tuple[VectorSet, Extent]]:
-    """Give random walks to the first model of each configuration: to all others these would be the same."""
+def _walks_once(sets: Iterator[VectorSet], extent: Extent) -> Iterator[tuple[VectorSet, Extent]]:
+    """Give random walks to models alone: a table of a model with other values would have no others."""
     seen: set[str] = set()
     for each in sets:
-        config = repr(implementation.config(each.constants))
-        yield each, extent if each.table is not None and config not in seen else evolve(extent, walks=0)
-        if each.table is not None:
-            seen.add(config)
+        yield each, evolve(extent, walks=0) if each.name.rpartition("__")[0] in seen else extent
+        seen.add(each.name)
 
 
 def _suits(model: Model) -> bool:
@@ -194,18 +195,28 @@ def _release(root: Path, out: Path, since: Path | None) -> ExitCode:
     return ExitCode.OK
 
 
-def _sets(folder: Path, implementation: Protocol, only: Sequence[str], *, minimal: bool = False) -> Iterator[VectorSet]:
-    """Read the vectors of a protocol in a folder; if `minimal` a few rows alone."""
+def _sets(
+    folder: Path, implementation: Protocol, only: Sequence[str], *, minimal: bool = False, row: int | None = None
+) -> Iterator[VectorSet]:
+    """Read the vectors of a protocol in a folder; if `minimal` a few rows alone, or the `row` with this number."""
     released = read_release(folder, implementation)
-    for name in _asked(only, released.names):
+    for name in _asked(folder, only, released.names):
         each = released.of(name)
-        yield evolve(each, places=released.minimal(name), walks=()) if minimal else each
+        if row is not None:
+            count = released.counts(name).get("rows", 0)
+            if row > count:
+                told = f"{name} has rows 1 to {count}" if count else f"{name} has no rows"
+                raise typer.BadParameter(told, param_hint="--row")
+            yield evolve(each, places=(row - 1,), walks=())
+        else:
+            yield evolve(each, places=released.minimal(name), walks=()) if minimal else each
 
 
-def _asked(only: Sequence[str], names: tuple[str, ...]) -> tuple[str, ...]:
+def _asked(folder: Path, only: Sequence[str], names: tuple[str, ...]) -> tuple[str, ...]:
     for name in only:
         if name not in names:
-            raise UnknownNameError("model with vectors in this folder", name, names)
+            text = f'a model or scenario "{name}"{did_you_mean(name, names)}: it lists all that are here'
+            raise VectorError(str(folder / MANIFEST), 1, text)
     return tuple(dict.fromkeys(only)) or names
 
 

@@ -10,13 +10,13 @@ __all__ = ["find_root"]
 _log: Final = logging.getLogger(__name__)
 
 
-def find_root(start: Path | None = None) -> Path:
+def find_root(start: Path | None = None, *, own: bool = False) -> Path:
     """Find the project: the nearest folder, from `start` up, that has specifications, `spec/*/*.tla`.
 
-    `start` is the current folder by default, and after it the folder that this module lies in, which a warning names.
-    FileNotFoundError where there is none.
+    `start` is the current folder by default, and after it the folder that this module lies in, which a warning names;
+    not if the project has to be its `own`. FileNotFoundError where there is none.
     """
-    starts = [Path.cwd(), Path(__file__).parent] if start is None else [start]
+    starts = [start or Path.cwd()] if own or start is not None else [Path.cwd(), Path(__file__).parent]
     for first in starts:
         for folder in (first.absolute(), *first.absolute().parents):
             if any(folder.glob("spec/*/*.tla")):

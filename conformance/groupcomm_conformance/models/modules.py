@@ -23,7 +23,10 @@ __all__ = ["Modules", "read_modules", "read_tree", "scope", "unused"]
 _NAMES: Final = r"\w+(?:\s*,\s*\w+)*"
 _DEFINITION: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
 _NEXT: Final = re.compile(r"\[\]\s*\[\s*(?:\\E (\w+) \\in Member : )?(\w+)(?:\(\1\))?\s*\]\s*_")
-_SEPARATOR: Final = re.compile(r"^(?:----|====)", re.MULTILINE)
+_SEPARATOR: Final = re.compile(
+    r"^(?:----|====|(?:LOCAL\s+)?(?:RECURSIVE|ASSUME|ASSUMPTION|AXIOM|THEOREM|LEMMA|CONSTANTS?|VARIABLES?|INSTANCE)\b)",
+    re.MULTILINE,
+)
 _HEAD: Final = re.compile(r"^\s*-{4,}\s*MODULE\s+(\w+)\s*-{4,}", re.MULTILINE)
 _LIBRARY: Final = frozenset(
     [

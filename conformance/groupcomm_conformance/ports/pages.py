@@ -61,7 +61,8 @@ def _values(manifest: Manifest, modules: Modules, schema: Schema) -> Iterator[st
     yield f"# {manifest.protocol}: its values\n"
     yield (
         "`T[]` is an array, `set of T` an array whose order means nothing, `{string: T}` an object with any keys, "
-        "`[K, V]` an array of two. An integer beyond 2^53 - 1 is a string of digits."
+        "`[K, V]` an array of two. An integer beyond 2^53 - 1 is a string of digits. A name in capitals is defined in "
+        "`spec`, where `ALL` is called `All`."
     )
     yield "\n## Guards\n"
     yield "A port does what these values say. They are the same in all files here.\n"
@@ -122,7 +123,7 @@ def _type(schema: Schema) -> str:
         case {"type": "array", "uniqueItems": True, "items": item}:
             return f"set of {_type(item)}"
         case {"type": "array", "items": {"prefixItems": _} as item}:
-            return f"{_type(item)}[], in any order"
+            return f"function as {_type(item)}[], in any order"
         case {"type": "array", "items": item}:
             inner = _type(item)
             return f"({inner})[]" if " or " in inner else f"{inner}[]"

@@ -28,7 +28,7 @@ from .plain import PlainError, tight
 from .release import FORMAT, MANIFEST, MINIMAL, RELEASE, SCENARIOS
 from .walking import Begun, Step, Walk, started
 
-__all__ = ["Released", "VectorSet", "read_json", "read_release"]
+__all__ = ["Released", "VectorSet", "manifest_of", "read_json", "read_release"]
 
 _POOLS: Final = ("states", "events", "effects", "results")
 
@@ -116,17 +116,28 @@ class Released:
         return _of(self._file(SCENARIOS).told["scenarios"], "scenario", name.removeprefix("scenarios/"))
 
 
-def read_release(folder: Path, protocol: Protocol) -> Released:
-    """Read the folder of a protocol. VectorError where anything is not as its manifest says."""
+def manifest_of(folder: Path, protocol: str) -> Any:  # noqa: ANN401 - any JSON
+    """Read the manifest in the folder of a protocol. VectorError where there is none of this format and protocol."""
     place = folder / MANIFEST
     if not place.is_file():
-        remedy = "name the folder of a protocol in an unpacked release"
+        above = (folder / protocol / MANIFEST).is_file()
+        remedy = f"name {folder / protocol}" if above else "name the folder of a protocol in an unpacked release"
         raise VectorError(str(place), 1, f"a manifest of vectors, but there is no such file: {remedy}")
     told = read_json(place)
     try:
-        if told["format"] != FORMAT or told["protocol"] != protocol.name:
-            text = f'the format "{FORMAT}" of {protocol.name}, not {told["format"]} of {told["protocol"]}'
-            raise VectorError(str(place), 1, f"{text}: name vectors of that format and protocol")
+        format_, name = told["format"], told["protocol"]
+    except (KeyError, TypeError) as error:
+        raise _broken(place, f"a manifest of a release ({type(error).__name__}: {error})") from None
+    if (format_, name) != (FORMAT, protocol):
+        text = f'the format "{FORMAT}" of {protocol}, not {format_} of {name}'
+        raise VectorError(str(place), 1, f"{text}: name vectors of that format and protocol")
+    return told
+
+
+def read_release(folder: Path, protocol: Protocol) -> Released:
+    """Read the folder of a protocol. VectorError where anything is not as its manifest says."""
+    place, told = folder / MANIFEST, manifest_of(folder, protocol.name)
+    try:
         _whole(folder, told)
         names = [
             *(str(each["model"]) for each in told["models"]),

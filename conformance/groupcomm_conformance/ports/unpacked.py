@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from groupcomm_conformance.models.manifest import Manifest, UnknownNameError
+from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.protocols.constants import module_of
 
 from .errors import VectorError
 from .pages import SPEC
 from .release import MANIFEST
-from .released import read_json
+from .released import manifest_of
 
 __all__ = ["manifest_in"]
 
@@ -17,12 +17,9 @@ __all__ = ["manifest_in"]
 def manifest_in(folder: Path, protocol: str) -> Manifest:
     """Give the manifest of the protocol in a folder of a release: its modules and guards, and no models.
 
-    FileError where there is none, UnknownNameError where it is another protocol's.
+    VectorError where there is none of this format and protocol.
     """
-    told = read_json(folder / MANIFEST)
-    there = str(told.get("protocol")) if isinstance(told, dict) else ""
-    if there != protocol:
-        raise UnknownNameError(f"protocol in {folder}", protocol, (there,))
+    manifest_of(folder, protocol)
     specification = folder / SPEC
     module = module_of(specification, protocol)
     if module is None:

@@ -7,9 +7,11 @@ both.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from random import Random
 from typing import Final
+from zlib import crc32
 
 from attrs import field, frozen
 
@@ -31,13 +33,14 @@ from .port import Port
 from .prelude import Preludes
 from .skipping import Skips
 
-__all__ = ["SCALES", "Begun", "Step", "Walk", "random_walk", "scaled", "started", "steps_of", "walked"]
+__all__ = ["SCALES", "Begun", "Step", "Walk", "random_walk", "random_walks", "scaled", "started", "steps_of", "walked"]
 
 SCALES: Final = (1, 5, 2**33)
 """What random walks have times the constants of a member: so what is more than another stays more."""
 
 _NO_PRELUDE: Final = "the adapter cannot step, and no short way leads from start to where the walk begins"
 _SEED: Final = 20_240_229
+_CHUNK: Final = 10  # walks between two looks at the clock
 
 
 @frozen
@@ -96,6 +99,21 @@ def scaled(protocol: Protocol, constants: Mapping[str, Value], by: int) -> dict[
     """Give the constants with other numbers for those that configure a member."""
     own = {*protocol.parameters.values()}
     return {name: value * by if name in own and type(value) is int else value for name, value in constants.items()}
+
+
+def random_walks(
+    protocol: Protocol, constants: Mapping[str, Value], model: str, count: int, seed: int = 1
+) -> Iterator[tuple[dict[str, Value], Iterator[Walk]]]:
+    """Draw `count` walks of a model, some at a time; give them with the constants that they are for.
+
+    Models draw different walks, so that all models with one configuration together search more.
+    """
+    begin = seed + crc32(model.encode())
+    for first in range(0, count, _CHUNK):
+        numbers = scaled(protocol, constants, SCALES[first // _CHUNK % len(SCALES)])
+        seeds = range(begin + first, begin + min(first + _CHUNK, count))
+        draw = partial(random_walk, protocol, protocol.config(numbers))
+        yield numbers, map(draw, seeds)
 
 
 def random_walk(protocol: Protocol, config: object, seed: int) -> Walk:

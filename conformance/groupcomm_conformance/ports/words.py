@@ -18,7 +18,8 @@ from groupcomm_conformance.steps.table import HANDLED
 
 __all__ = ["Arm", "arms", "kind", "transitions"]
 
-_ARM: Final = re.compile(r'e\.type = "(\w+)"\s*->\s*(\w+)\(')
+_ARM: Final = re.compile(r'e\.type = "(\w+)"\s*->\s*(.*?)(?=\n\s*\[\]|\Z)', re.DOTALL)
+_CALLED: Final = re.compile(r"\b(\w+)\(s, e\)")
 
 _Ways: TypeAlias = Mapping[str, Mapping[tuple[str, str, str], list[Any]]]
 
@@ -31,7 +32,10 @@ effects."""
 
 @frozen
 class Arm:
-    """The operator by which `Step` handles an event: its place (`Flush.tla:312`), its comment, and its text."""
+    """The operator by which `Step` handles an event: its place (`Flush.tla:312`), its comment, and its text.
+
+    Before its text is what `Step` asks first, if anything, with the operators that it names.
+    """
 
     operator: str
     place: str
@@ -44,11 +48,20 @@ def arms(manifest: Manifest) -> dict[str, Arm]:
     modules = read_modules(manifest.folders, manifest.module)
     step = modules.definition("Step")
     found: dict[str, Arm] = {}
-    for event, operator in _ARM.findall(step[1]) if step else ():
-        where, said = modules.definition(operator), modules.sentence(operator)
-        if where is not None:
-            text = _written(modules.texts[where[0]].splitlines(), where[2] - 1)
-            found[event] = Arm(operator, f"{where[0]}.tla:{where[2]}", said[0] if said else "", text)
+    for event, arm in _ARM.findall(step[1]) if step else ():
+        named = [
+            (operator, where)
+            for operator in _CALLED.findall(arm)
+            if (where := modules.definition(operator)) is not None
+        ]
+        if named:
+            operator, where = named[-1]
+            said = modules.sentence(operator)
+            texts = [_written(modules.texts[file].splitlines(), line - 1) for _, (file, _, line) in named]
+            before = [] if arm.startswith(f"{operator}(") else [arm]
+            found[event] = Arm(
+                operator, f"{where[0]}.tla:{where[2]}", said[0] if said else "", "\n\n".join([*before, *texts])
+            )
     return found
 
 

@@ -154,7 +154,7 @@ class Literals:
 
 
 _TEXT: Final = r"""---- MODULE {root} ----
-EXTENDS {module}, TLC
+EXTENDS {module}, Sequences, TLC
 
 {literals}
 

@@ -23,6 +23,7 @@ from groupcomm.view import Address, ViewId
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import read_bytes
 from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical, pack, unpack
+from groupcomm_runtime.frames import LARGEST_MESSAGE
 from groupcomm_runtime.layers import BEAT, DISCOVER, LAYERS, configs, event_of, payload_in, stack_of, written
 from groupcomm_runtime.logs import EVERY, FORMAT, SELF, chained, digest, lines_of
 from groupcomm_runtime.settings import Settings
@@ -75,7 +76,7 @@ Told: TypeAlias = tuple[Address, int] | ViewInstalled | safe.SafeUpTo | safe.Unk
 _SAFE: Final = [*LAYERS].index("safe")
 
 _LARGEST_LOG: Final = 1 << 30  # bytes
-_LARGEST_LINE: Final = 4 << 20  # bytes; a message of the largest size takes 88,000
+_LARGEST_LINE: Final = 4 * LARGEST_MESSAGE  # bytes; such a message is in a line of its own, up to twice
 _FIELDS: Final = frozenset({"n", "cause", "event", "outcome", "effects", "digest"})
 
 

@@ -3,6 +3,8 @@
 import random
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 from typing import Final
 
 from groupcomm.view import Address
@@ -12,17 +14,35 @@ from groupcomm_runtime.frames import Frame, Seal
 
 from .member import GROUP, KEY
 
-__all__ = ["flood", "random_bytes"]
+__all__ = ["flood", "idle", "random_bytes"]
 
 _FLOOD: Final = 500  # datagrams
+_CONNECTIONS: Final = 50
+_IDLE: Final = 300
+_SECONDS: Final = 2.0  # that a connection may take
 
 
-def flood(dice: random.Random, place: Place, to: Address | None) -> None:
-    """Send 500 datagrams to a place: random bytes, or with an address strange ones."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        for number in range(1, _FLOOD + 1):
-            data = random_bytes(dice, 300) if to is None else _strange_datagram(dice, place, to, number)
-            sock.sendto(data, place)
+def flood(dice: random.Random, place: Place, to: Address | None, *, tcp: bool = False) -> None:
+    """Send 500 datagrams to a place: random bytes, or with an address strange ones. With `tcp` on 50 connections."""
+    datagrams = (
+        random_bytes(dice, 300) if to is None else _strange_datagram(dice, place, to, number)
+        for number in range(1, _FLOOD + 1)
+    )
+    if not tcp:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for each in datagrams:
+                sock.sendto(each, place)
+        return
+    for _ in range(_CONNECTIONS):
+        with suppress(OSError), socket.create_connection(place, _SECONDS) as sock:  # it may be closed on the way
+            sock.sendall(b"gt" * (to is not None))
+            for each in islice(datagrams, _FLOOD // _CONNECTIONS):
+                sock.sendall(each if to is None else len(each).to_bytes(4) + each)
+
+
+def idle(place: Place) -> list[socket.socket]:
+    """Open 300 connections, which bring nothing."""
+    return [socket.create_connection(place, _SECONDS) for _ in range(_IDLE)]
 
 
 def random_bytes(dice: random.Random, most: int) -> bytes:

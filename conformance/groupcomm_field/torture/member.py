@@ -1,11 +1,12 @@
 """A member of a tortured group, a process of its own: an application that sends all the time.
 
-    python -m groupcomm_field.torture.member PARENT NAME FOLDER HOST OPTIONS RATE HEARTBEAT PATIENCE SLOW
+    python -m groupcomm_field.torture.member PARENT NAME FOLDER HOST OPTIONS RATE HEARTBEAT PATIENCE SLOW LARGE
 
-OPTIONS are of `majority` and `state`, with a comma between. The state is the names of all messages, in their order.
-HOST is 127.0.0.1, or its address in a network namespace of its own. The clock is SLOW by so many seconds. It reads
-commands from its input, a JSON object a line, and writes its states in the same form. It ends with its input, and
-with its parent: so a campaign leaves no process behind, even if the campaign itself is killed.
+OPTIONS are of `majority`, `state` and `tcp`, with a comma between. The state is the names of all messages, in
+their order. HOST is 127.0.0.1, or its address in a network namespace of its own. The clock is SLOW by so many
+seconds. One message in 40 has LARGE bytes. It reads commands from its input, a JSON object a line, and writes its
+states in the same form. It ends with its input, and with its parent: so a campaign leaves no process behind, even
+if the campaign itself is killed.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import sys
 import time
 from collections import Counter
@@ -22,14 +24,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import evolve
-
 import groupcomm_runtime
+import groupcomm_runtime.group
 from groupcomm.view import name_and_life
 from groupcomm_runtime import EndedError, Group, GroupError, Message, NewLife, NewView, NotDelivered, NotSafe, Settings
 
 from .namespaces import enter, own_interface
-from .network import LossySocket, Rules
+from .network import Faulty, LossySocket, LossyTcp, Rules
 
 __all__ = ["DISK_FULL", "GROUP", "KEY", "LOOPBACK"]
 
@@ -42,17 +43,34 @@ DISK_FULL: Final = 9
 """The exit code of a member that could not write its log, as it should."""
 
 _AT_ONCE: Final = 32  # messages of this member
-_LARGE: Final = 20_000  # bytes
 _ONE_IN: Final = 40
+_EVENT_BYTES: Final = 65_536  # the least: the events of a slow reader are full soon
 _DIES_WITH_PARENT: Final = 1  # PR_SET_PDEATHSIG
+
+
+_faulty: Final = Faulty()
+"""That of this process, whose incarnations all send by the same rules."""
 
 
 class _Socket(LossySocket):
     """Reports its place."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.faulty = _faulty
+
     def bind(self, place: Any) -> None:  # noqa: ANN401 - as the system has it
         super().bind(place)
         _say(place=self.getsockname())
+
+
+class _Tcp(LossyTcp):
+    """Reports its place."""
+
+    def __init__(self, sock: socket.socket, patience: float) -> None:
+        super().__init__(sock, patience)
+        self.faulty = _faulty
+        _say(place=self.place)
 
 
 def _say(**what: object) -> None:
@@ -60,13 +78,17 @@ def _say(**what: object) -> None:
 
 
 class _Messages:
-    """The state: the names of all messages, in their order."""
+    """The state: the names of all messages, in their order. `takes`: the seconds of a `get`, in its thread."""
+
+    takes = 0.0
 
     def __init__(self) -> None:
         self.names: list[str] = []
 
     def get(self) -> bytes:
-        return json.dumps(self.names).encode()
+        state = json.dumps(self.names).encode()
+        time.sleep(self.takes)
+        return state
 
     def set(self, state: bytes) -> None:
         self.names = json.loads(state)
@@ -75,19 +97,15 @@ class _Messages:
 class _Application:
     """Sends, counts, and answers. It writes below `folder` what it takes, and which of its messages were sent."""
 
-    def __init__(self, name: str, rate: float, folder: Path) -> None:
-        self._name, self._rate, self._folder = name, rate, folder
+    def __init__(self, name: str, rate: float, large: int, folder: Path) -> None:
+        self._name, self._rate, self._large, self._folder = name, rate, large, folder
         self.state = _Messages()
         self._own = f"{os.getpid()}-{time.monotonic_ns()}"  # the system gives the number of a process again
         self._sent = (folder / "sent" / f"{name}.{self._own}").open("x", encoding="utf-8")
         self._counts: Counter[str] = Counter()
         self._group: Group | None = None
-        self._socket = _Socket()
+        self._rests = 0.0  # seconds, before it takes the next event
         self.leaves = asyncio.Event()
-
-    def transport(self) -> LossySocket:
-        """The socket."""
-        return self._socket
 
     async def lives(self, group: Group) -> None:
         """Send and take, until the command to leave, or the end of the group."""
@@ -120,7 +138,7 @@ class _Application:
 
     async def _send(self, group: Group, number: int) -> None:
         text = f"{self._name}/{self._own}/{number} "
-        size = _LARGE if number % _ONE_IN == 0 else 100
+        size = self._large if number % _ONE_IN == 0 else 100
         try:
             await group.send(text.encode().ljust(size, b"."))
         except NotDelivered:
@@ -152,6 +170,10 @@ class _Application:
                         self._counts["refused"] += 1
                     case _:
                         pass
+                if self._rests:
+                    self._counts["rests"] += 1
+                    seconds, self._rests = self._rests, 0.0
+                    await asyncio.sleep(seconds)
 
     def told(self, line: bytes) -> None:
         """Do the command of a line."""
@@ -162,9 +184,17 @@ class _Application:
                 self._rate = rate
             case {"network": rules}:
                 lists = {name: frozenset(map(tuple, rules[name])) for name in ("mute", "deaf")}
-                self._socket.rules = evolve(Rules(**{**rules, **lists}))
+                _faulty.rules = Rules(**{**rules, **lists})
+            case {"rest": seconds}:
+                self._rests = seconds
+            case {"get": seconds}:
+                self.state.takes = seconds
+            case {"suspend": seconds}:
+                time.sleep(seconds)
+                _clock.stood_still += seconds
             case {"leave": _}:
                 if self._group is not None:
+                    self.state.takes = 0.0
                     (self._folder / "states" / self._group.address).write_bytes(self.state.get())
                 self.leaves.set()
             case {"room": room}:
@@ -195,11 +225,28 @@ async def _reads(application: _Application) -> None:
     os._exit(0)  # the campaign is gone
 
 
+class _Clock:
+    """The clock of timers. It stands still while the machine is suspended, as CLOCK_MONOTONIC does."""
+
+    def __init__(self) -> None:
+        self._monotonic, self.stood_still = time.monotonic, 0.0
+
+    def __call__(self) -> float:
+        return self._monotonic() - self.stood_still
+
+
+_clock: Final = _Clock()
+
+
 async def _main(name: str, folder: Path, host: str, options: Collection[str], numbers: Sequence[float]) -> int:
-    rate, heartbeat, patience, slow = numbers
+    rate, heartbeat, patience, slow, large = numbers
     clock = time.time_ns
     time.time_ns = lambda: clock() - int(slow * 10**9)
-    application = _Application(name, rate, folder)
+    time.monotonic = _clock
+    tcp = "tcp" in options
+    if tcp:
+        vars(groupcomm_runtime.group)["Tcp"] = _Tcp
+    application = _Application(name, rate, int(large), folder)
     reads = asyncio.create_task(_reads(application))
     joins = groupcomm_runtime.join(
         GROUP,
@@ -208,9 +255,15 @@ async def _main(name: str, folder: Path, host: str, options: Collection[str], nu
         folder=folder / "group",
         listen=f"{host}:0",
         log=folder / "logs",
-        settings=Settings(heartbeat=heartbeat, patience=patience, majority="majority" in options),
+        settings=Settings(
+            heartbeat=heartbeat,
+            patience=patience,
+            majority="majority" in options,
+            transport="tcp" if tcp else "udp",
+            event_bytes=_EVENT_BYTES,
+        ),
         state=application.state if "state" in options else None,
-        transport=application.transport,
+        transport=None if tcp else _Socket,
     )
     try:
         group = await _entered(joins, application)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-__all__ = ["KINDS", "NETWORK", "Fault", "Round", "drawn"]
+__all__ = ["KINDS", "NETWORK", "OF_STATES", "OF_TCP", "Fault", "Round", "drawn"]
 
 KINDS: Final = {
     "kill": "a member is killed, and begins again when the round ends",
@@ -19,6 +19,8 @@ KINDS: Final = {
     "clock": "a member is killed, and begins again at once with a clock that is an hour slow",
     "pause": "a process does not run for less than the patience",
     "stop": "a process does not run for longer than the patience",
+    "suspend": "a machine is suspended for longer than the patience, and its timers stand still",
+    "slow reader": "an application takes no event for a while, at times until the others continue without it",
     "partition": "some members cannot reach the other ones",
     "one way": "a member cannot send to another member, which can send to it",
     "loss": "30 % of all datagrams are lost",
@@ -29,12 +31,23 @@ KINDS: Final = {
     "strangers": "a member gets 500 datagrams of another key, of another version, and of no message",
     "files": "records of discovery are broken, removed, and foreign",
     "leave": "a member leaves",
+    "crowd leaves": "all members but two leave at once",
     "all leave": "all members leave at once, and join again",
     "full disk": "the disk has no room for a member's log",
 }
 """Each kind, and what it is."""
 
-_END_MANY: Final = frozenset({"kill two", "kill all", "all leave"})
+OF_TCP: Final = {"idle": "300 connections to a member bring nothing"}
+"""The kinds that need TCP."""
+
+OF_STATES: Final = {
+    "provider killed": "a member begins again, and the member that gives it the state is killed",
+    "provider stopped": "a member begins again, and the member that gives it the state does not run for a while",
+    "slow state": "a member begins again, and the application that gives it the state is slow",
+}
+"""The kinds that need a state. Each is a round of its own."""
+
+_END_MANY: Final = frozenset({"kill two", "kill all", "crowd leaves", "all leave"})
 _END_ONE: Final = frozenset({"kill", "restart", "clock", "leave", "full disk"})
 
 _MOST: Final = 4  # faults of a round
@@ -69,13 +82,17 @@ class Round:
     faults: tuple[Fault, ...]
 
 
-def drawn(seed: int, names: Sequence[str], faults: int, patience: float, *, state: bool = False) -> list[Round]:
+def drawn(
+    seed: int, names: Sequence[str], faults: int, patience: float, *, state: bool = False, tcp: bool = False
+) -> list[Round]:
     """Draw a campaign of so many faults. No kind comes again before each has come.
 
-    `state`: one incarnation at most ends in a round, as a state that is safe is in the memory of a majority.
+    `state`: one incarnation at most ends in a round, as a state that is safe is in the memory of a majority; but for
+    a round of `OF_STATES`.
     """
     random = Random(seed)  # noqa: S311 - dice
-    kinds = sorted(KINDS.keys() - _END_MANY if state else KINDS)
+    those = {*KINDS} - _END_MANY | {*OF_STATES} if state else {*KINDS}
+    kinds = sorted(those | {*OF_TCP} if tcp else those)
     deck: list[str] = []
     rounds: list[Round] = []
     left = faults
@@ -84,6 +101,8 @@ def drawn(seed: int, names: Sequence[str], faults: int, patience: float, *, stat
         for _ in range(min(left, random.randint(1, _MOST))):
             deck = deck or random.sample(kinds, len(kinds))
             if state and deck[-1] in _END_ONE and any(each.kind in _END_ONE for each in round_):
+                break
+            if round_ and (deck[-1] in OF_STATES or round_[-1].kind in OF_STATES):
                 break
             fault = _fault(deck[-1], sorted(runs), random, patience)
             if round_ and len(runs - set(_gone(fault))) < _ALIVE:
@@ -100,7 +119,7 @@ def drawn(seed: int, names: Sequence[str], faults: int, patience: float, *, stat
 
 def _gone(fault: Fault) -> tuple[str, ...]:
     """Return the members that a fault stops until the round ends."""
-    gone = {"kill", "kill two", "kill all", "leave", "all leave", "full disk", "stop"}
+    gone = {"kill", "kill two", "kill all", "leave", "crowd leaves", "all leave", "full disk", "stop"}
     return fault.members if fault.kind in gone else ()
 
 
@@ -119,8 +138,12 @@ def _fault(kind: str, runs: Sequence[str], random: Random, patience: float) -> F
             seconds = random.choice((0.5, 1.5, 3)) * patience
         case "pause":
             members, seconds = (random.choice(runs),), random.uniform(0.1, 0.9) * patience
-        case "stop":
+        case "stop" | "suspend" | "provider stopped":
             members, seconds = (random.choice(runs),), random.uniform(1.5, 3) * patience
+        case "slow reader":
+            members, seconds = (random.choice(runs),), random.choice((0.5, 1.5, 9)) * patience
+        case "crowd leaves":
+            members = tuple(random.sample(runs, max(1, len(runs) - _ALIVE)))
         case _:
             members = () if kind in NETWORK else (random.choice(runs),)
     return Fault(kind, members, round(seconds, 3), round(pause, 3))

@@ -7,27 +7,26 @@ import random
 import signal
 import sys
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from attrs import asdict, define, evolve, field, frozen
+from attrs import asdict, evolve
 
-from groupcomm.effects import PassUp
-from groupcomm.events import Deliver, ViewInstalled
-from groupcomm.view import Address, name_and_life
-from groupcomm_field.logs.claims import judge
-from groupcomm_field.logs.replaying import Life, replayed
+from groupcomm.view import name_and_life
 from groupcomm_runtime.discovery import Place, folder_of
-from groupcomm_runtime.transfer import numbered
 
-from .garbage import flood, random_bytes
+from .garbage import flood, idle, random_bytes
+from .judging import judge_logs
 from .member import DISK_FULL, GROUP, LOOPBACK
 from .namespaces import Namespaces
 from .network import CALM
-from .plan import NETWORK, Fault, Round, drawn
+from .outcome import Campaign, Outcome
+from .plan import NETWORK, OF_STATES, Fault, Round, drawn
 from .process import Process
+
+if TYPE_CHECKING:
+    import socket
 
 __all__ = ["Campaign", "Outcome", "names_of", "tortured"]
 
@@ -37,47 +36,6 @@ _SILENCES: Final = 6  # chance decides whether the last message of one is among 
 _SLOW: Final = 3_600  # seconds that a clock is set back
 _LOSSY: Final = evolve(CALM, loss=0.5)
 _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patience
-
-
-@frozen
-class Campaign:
-    """A campaign that is ordered. `rate`: messages a second of a member. `limit`: seconds to one view.
-
-    `majority`: members join with that option, and are the primary after each round. `state`: their applications have
-    a state, which is all messages.
-    `namespaces`: each member has a network namespace. This process leaves the network of its machine.
-    `program`: the arguments by which Python runs a member.
-    """
-
-    members: int
-    faults: int
-    seed: int
-    rate: float = 10.0
-    heartbeat: float = 0.1
-    patience: float = 1.0
-    limit: float = 60.0
-    namespaces: bool = False
-    majority: bool = False
-    state: bool = False
-    program: tuple[str, ...] = ("-m", "groupcomm_field.torture.member")
-
-
-@define
-class Outcome:
-    """The events of a campaign, the number of judgements, and the findings."""
-
-    campaign: Campaign
-    faults: Counter[str] = field(factory=Counter)
-    rounds: int = 0
-    settled: list[float] = field(factory=list)
-    happened: Counter[str] = field(factory=Counter)
-    judged: Counter[str] = field(factory=Counter)
-    incarnations: int = 0
-    steps: int = 0
-    killed: list[Address] = field(factory=list)
-    survivors: list[Address] = field(factory=list)
-    found: list[str] = field(factory=list)
-    seconds: float = 0.0
 
 
 def names_of(members: int) -> list[str]:
@@ -95,85 +53,9 @@ def tortured(campaign: Campaign, folder: Path, progress: Callable[[str], None]) 
     finally:
         running.kill_all()
     outcome = running.outcome
-    _judge(outcome, folder / "logs", progress)
+    judge_logs(outcome, folder / "logs", progress)
     outcome.seconds = time.monotonic() - began
     return outcome
-
-
-def _judge(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> None:
-    """Hold the logs of all incarnations against the stack, and against each other."""
-    lives = []
-    # One that was killed before its first line has done nothing.
-    paths = sorted(path for path in logs.glob("*.log") if path.stat().st_size or path.stem not in outcome.killed)
-    for at, path in enumerate(paths):
-        progress(f"log {at + 1} of {len(paths)}")
-        lives.append(replayed(path, path.read_bytes(), killed=path.stem in outcome.killed, most=0))
-    progress("all logs together")
-    judged = judge(lives, outcome.survivors)
-    outcome.found += _taken(logs.parent / "taken", lives, outcome.survivors)
-    if outcome.campaign.state and outcome.survivors:
-        outcome.found += _states(logs.parent, outcome)
-    outcome.incarnations, outcome.steps = len(lives), sum(len(life.steps) for life in lives)
-    outcome.judged += judged.counts
-    outcome.found += map(str, judged.rejected)
-
-
-def _taken(folder: Path, lives: Sequence[Life], survivors: Collection[Address]) -> Iterator[str]:
-    """Hold the events that applications took against the effects of the stacks.
-
-    An application has taken a part of them, from the first on. A survivor has taken all messages. A process
-    that cannot write its log may have taken more than its log says.
-    """
-    taken: defaultdict[Address, list[str]] = defaultdict(list)
-    for path in sorted(folder.iterdir()):
-        own = ""
-        for line in path.read_text(encoding="utf-8").splitlines():
-            kind, who, what = line.split()
-            own = who if kind == "view" else own
-            taken[own].append(f"view {what}" if kind == "view" else f"message {who} {what}")
-    for life in lives:
-        log, had = life.log, [*_passed_up(life)]
-        took = taken.pop(life.member, [])
-        if life.ends is None:
-            took = took[: len(had)]
-        if took != had[: len(took)]:
-            at = next(at for at, one in enumerate(took) if at == len(had) or one != had[at])
-            yield f"{log}: event {at + 1} of the application is {took[at]!r}, not that of its stack"
-        lacks = [each for each in had[len(took) :] if each.startswith("message")]
-        if life.member in survivors and lacks:
-            yield f"{log}: the application of a survivor has not had {len(lacks)} messages"
-    for member in taken:
-        yield f"an application took events of {member or 'no member'}, which has no log"
-
-
-def _states(folder: Path, outcome: Outcome) -> Iterator[str]:
-    """At the end survivors have one state, no message is twice in it, and with `majority` all are that were safe."""
-    states = {each: json.loads((folder / "states" / each).read_bytes()) for each in outcome.survivors}
-    first = outcome.survivors[0]
-    outcome.judged["states"] += len(states)
-    yield from (f"{each} and {first} have other states" for each in states if states[each] != states[first])
-    names = Counter(states[first])
-    if twice := sum(number > 1 for number in names.values()):
-        yield f"{twice} messages are twice in the state of {first}"
-    if outcome.campaign.majority:
-        safe = [line for path in sorted((folder / "sent").iterdir()) for line in path.read_text().split()]
-        outcome.judged["safe, and in the state"] += len(safe)
-        if lost := [name for name in safe if name not in names]:
-            yield f"{len(lost)} messages were safe, and are not in the state of {first}: {lost[0]} is the first"
-
-
-def _passed_up(life: Life) -> Iterator[str]:
-    """Give the events that a stack passed to its application, as the application writes them."""
-    for step in life.steps:
-        for effect in step.effects:
-            match effect:
-                case PassUp(ViewInstalled(view)):
-                    yield f"view {view.id.counter}/{view.id.creator}"
-                case PassUp(Deliver(sender, bytes(payload))):
-                    for data in numbered(payload)[1]:
-                        yield f"message {sender} {data.decode().split()[0]}"
-                case _:
-                    pass
 
 
 class _NotSoError(Exception):
@@ -193,6 +75,7 @@ class _Running:
         self._cut: dict[str, frozenset[str]] = {}  # receiver: the senders that it does not hear
         self._one_way: dict[str, frozenset[str]] = {}
         self._stopped: set[str] = set()
+        self._idle: list[socket.socket] = []
         self._namespaces = Namespaces() if campaign.namespaces else None
         self._began = time.monotonic()
         for name in ("taken", "sent", "states"):
@@ -203,12 +86,14 @@ class _Running:
         """End all processes, whatever they do."""
         for each in self._processes.values():
             each.kill()
+        self._no_idle()
         self._notes.close()
 
     async def runs(self) -> None:
         """Do all of it."""
         campaign = self._campaign
-        plan = drawn(campaign.seed, self._names, campaign.faults, campaign.patience, state=campaign.state)
+        options = {"state": campaign.state, "tcp": campaign.tcp}
+        plan = drawn(campaign.seed, self._names, campaign.faults, campaign.patience, **options)
         done = 0
         try:
             await asyncio.gather(*map(self._start, self._names))
@@ -235,7 +120,7 @@ class _Running:
         """Begin a process. Its clock is slow by so many seconds."""
         campaign = self._campaign
         errors = (self._folder / f"{name}.err").open("ab")
-        numbers = map(str, (campaign.rate, campaign.heartbeat, campaign.patience, slow))
+        numbers = map(str, (campaign.rate, campaign.heartbeat, campaign.patience, slow, campaign.large))
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *campaign.program,
@@ -243,7 +128,7 @@ class _Running:
             name,
             str(self._folder),
             self._namespaces.host(name) if self._namespaces else LOOPBACK,
-            ",".join(each for each in ("majority", "state") if getattr(campaign, each)),
+            ",".join(each for each in ("majority", "state", "tcp") if getattr(campaign, each)),
             *numbers,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -351,6 +236,9 @@ class _Running:
             self._signal(name, signal.SIGCONT)
         self._rules = CALM
         self._one_way.clear()
+        self._no_idle()
+        for one in self._processes.values():
+            one.tell(get=0)
         self._apply()
         await self._parts(())
         await asyncio.gather(*(self._start(name) for name in self._names if name not in self._processes))
@@ -381,6 +269,17 @@ class _Running:
                 for name in fault.members:
                     self._signal(name, signal.SIGSTOP)
                     await asyncio.sleep(fault.seconds)
+            case "suspend" | "slow reader":
+                command = "rest" if fault.kind == "slow reader" else "suspend"
+                for name in fault.members:
+                    self._processes[name].tell(**{command: fault.seconds})
+                await asyncio.sleep(fault.seconds)
+            case kind if kind in OF_STATES:
+                await self._provides(fault)
+            case "idle":
+                for name in fault.members:
+                    self._idle += idle(self._processes[name].place)
+                await asyncio.sleep(fault.seconds)
             case "partition":
                 await self._parts(fault.members)
                 await asyncio.sleep(fault.seconds)
@@ -399,7 +298,7 @@ class _Running:
             case "files":
                 self._files(fault.members[0])
                 await asyncio.sleep(fault.seconds)
-            case "leave" | "all leave":
+            case "leave" | "crowd leaves" | "all leave":
                 await self._leaves(fault.members)
             case "full disk":
                 await self._full(fault.members[0])
@@ -408,7 +307,39 @@ class _Running:
 
     def _flood(self, one: Process, *, strangers: bool) -> None:
         to = "" if one.latest is None else str(one.latest["address"])
-        flood(self._dice, one.place, to if strangers else None)
+        flood(self._dice, one.place, to if strangers else None, tcp=self._campaign.tcp)
+
+    def _no_idle(self) -> None:
+        for each in self._idle:
+            each.close()
+        self._idle.clear()
+
+    async def _provides(self, fault: Fault) -> None:
+        """Have a member begin again. The member that gives it the state is killed, or stopped, or takes long."""
+        (joiner,) = fault.members
+        seconds = fault.seconds if fault.kind == "slow state" else self._campaign.patience
+        for one in self._processes.values():
+            one.tell(get=seconds)
+        await self._kill(joiner)
+        await self._start(joiner)
+        if fault.kind != "slow state" and (provider := await self._provider(joiner)) is not None:
+            if fault.kind == "provider killed":
+                await self._kill(provider)
+            else:
+                self._signal(provider, signal.SIGSTOP)
+        await asyncio.sleep(fault.seconds)
+
+    async def _provider(self, joiner: str) -> str | None:
+        """The member that gives the state now, None where none does within ten times the patience."""
+        end = time.monotonic() + 10 * self._campaign.patience
+        others = [one for name, one in self._processes.items() if name != joiner]
+        while time.monotonic() < end:
+            for one, said in zip(others, await asyncio.gather(*(one.asked() for one in others)), strict=True):
+                if said is not None and said["address"] and said["tables"]["states to give"]:
+                    return one.name
+            await asyncio.sleep(_LOOKS / 2)
+        self._note(f"nobody gives {joiner} the state")
+        return None
 
     def _files(self, name: str) -> None:
         """Break a record, remove another record, add a foreign record and a folder of such a name."""

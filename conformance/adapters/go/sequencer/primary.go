@@ -129,12 +129,15 @@ func isQuorum(records Records, v group.View) bool {
 }
 
 // before: the counter of the last formed view that those know which form v; 0: none.
-func before(records Records, v group.View) int64 {
+func baseOf(records Records, v group.View) int64 {
 	var last int64
 	for _, record := range quorum(records, leavers(records, v)) {
 		if len(record) > 0 && record[0].Id.Counter > last {
 			last = record[0].Id.Counter
 		}
+	}
+	if last >= v.Id.Counter { // all members have begun again, and views count anew
+		return 0
 	}
 	return last
 }
@@ -200,7 +203,7 @@ func (s State) forms() (State, group.Effects) {
 	if !s.mayForm() {
 		return s, nil
 	}
-	last := before(s.recordsOf(), s.View)
+	last := baseOf(s.recordsOf(), s.View)
 	return s.inFormed(), group.Effects{
 		group.Multicast{Message: Formed{ViewId: s.View.Id, Before: last}},
 		group.PassUp{Event: group.ViewFormed{ViewId: s.View.Id, Before: last}},

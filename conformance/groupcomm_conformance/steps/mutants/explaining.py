@@ -1,7 +1,8 @@
 """Why a mutant survives: the files in `conformance/mutants`, which a person writes.
 
-`<protocol>.yaml` is about mutants of the implementation, `<protocol>_spec.yaml` about those of `Step`, and
-`<protocol>_claims.yaml` about weakened claims:
+`<protocol>.yaml` is about mutants of the implementation, `<protocol>_spec.yaml` about those of `Step`,
+`<protocol>_claims.yaml` about weakened claims, and `<protocol>_conditions.yaml` about conditions of `Step`
+that no claim notices:
 
     unheard:
       ResendDue: only variants have this event
@@ -22,14 +23,14 @@ conforming model has; only a file about `Step` has them.
 from collections.abc import Mapping
 from os.path import lexists
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from attrs import field, frozen
 
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.strict_yaml import Node
 
-__all__ = ["Reason", "Reasons", "explanations"]
+__all__ = ["About", "Reason", "Reasons", "explanations"]
 
 
 @frozen
@@ -49,15 +50,18 @@ class Reasons:
     unheard: Mapping[str, str] = field(factory=dict, hash=False)
 
 
-def explanations(root: Path, protocol: str, *, spec: bool, claims: bool = False) -> Reasons:
-    """Read the file about mutants of the core, the specification or claims; nothing if there is none.
+About: TypeAlias = Literal["core", "spec", "claims", "conditions"]
+
+
+def explanations(root: Path, protocol: str, about: About) -> Reasons:
+    """Read the file about such mutants; nothing if there is none.
 
     FileError where it is amiss, or gives two reasons for one mutant.
     """
-    shown = f"conformance/mutants/{protocol}{'_claims' if claims else '_spec' if spec else ''}.yaml"
+    shown = f"conformance/mutants/{protocol}{'' if about == 'core' else f'_{about}'}.yaml"
     if not lexists(root / shown):
         return Reasons()
-    names = ("equivalent", "unreached", *(["unheard"] if spec else []))
+    names = ("equivalent", "unreached", *(["unheard"] if about == "spec" else []))
     top = strict_yaml.load(root / shown, shown).fields((), names)
     unheard = top["unheard"].entries("a mapping from types of events to reasons") if "unheard" in top else {}
     found: dict[str, Reason] = {}

@@ -19,7 +19,7 @@ from attrs import frozen
 
 from groupcomm_conformance.protocols.derive import Protocol
 
-__all__ = ["Mutant", "mutants"]
+__all__ = ["Mutant", "changed", "mutants"]
 
 _ERRORS: Final = ("LocalProtocolError", "RemoteProtocolError")
 
@@ -57,15 +57,18 @@ def _functions(modules: Iterable[ModuleType]) -> dict[str, list[_Place]]:
     """All functions and methods by the names that calls and attributes use."""
     found: dict[str, list[_Place]] = {}
     for module in modules:
-        for node in ast.parse(inspect.getsource(module)).body:
-            if isinstance(node, ast.FunctionDef):
-                found.setdefault(node.name, []).append(_Place(module.__name__, node.name, node))
-            elif isinstance(node, ast.ClassDef):
-                for inner in node.body:
-                    if isinstance(inner, ast.FunctionDef):
-                        place = _Place(module.__name__, f"{node.name}.{inner.name}", inner)
-                        found.setdefault(inner.name, []).append(place)
+        for place in _places(module.__name__, ast.parse(inspect.getsource(module))):
+            found.setdefault(place.tree.name, []).append(place)
     return found
+
+
+def _places(module: str, tree: ast.Module) -> Iterator[_Place]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield _Place(module, node.name, node)
+        elif isinstance(node, ast.ClassDef):
+            methods = (inner for inner in node.body if isinstance(inner, ast.FunctionDef))
+            yield from (_Place(module, f"{node.name}.{inner.name}", inner) for inner in methods)
 
 
 def _reachable(source: ModuleType, roots: Iterable[str]) -> list[_Place]:
@@ -232,25 +235,33 @@ def mutants(protocol: Protocol) -> list[Mutant]:
         for name in types
         if name != "member"
     }
-    found: list[Mutant] = []
-    for place in _reachable(protocol.source, getattr(protocol.module, "ROOTS", ("step", "start"))):
-        function = place.tree
-        original = _replaced(function, function.body[0], function.body[0])
-        seen = {original}
-        names: dict[str, int] = {}
-        state = next((argument.arg for argument in function.args.args if argument.arg == "state"), None)
-        for node in _nodes(function):
-            new = [*_changes(node, alike), *(_returns(node, state) if state else ())]
-            for text in (_replaced(function, node, change) for change in new):
-                if text in seen:
-                    continue
-                seen.add(text)
-                before, after = _difference(original, text)
-                times = names[f"{before} -> {after}"] = names.get(f"{before} -> {after}", 0) + 1
-                suffix = "" if times == 1 else f" (place {times})"
-                line = getattr(node, "lineno", function.lineno)
-                found.append(Mutant(place.module, place.name, line, before, after + suffix, text))
-    return found
+    roots = getattr(protocol.module, "ROOTS", ("step", "start"))
+    return [mutant for place in _reachable(protocol.source, roots) for mutant in _of(place, alike)]
+
+
+def changed(module: str, tree: ast.Module) -> list[Mutant]:
+    """All mutants of the functions and methods of a module that is no core."""
+    return [mutant for place in _places(module, tree) for mutant in _of(place, {})]
+
+
+def _of(place: _Place, alike: Mapping[str, Sequence[str]]) -> Iterator[Mutant]:
+    function = place.tree
+    original = _replaced(function, function.body[0], function.body[0])
+    seen = {original}
+    names: dict[str, int] = {}
+    state = next((argument.arg for argument in function.args.args if argument.arg == "state"), None)
+    for node in _nodes(function):
+        new = [*_changes(node, alike), *(_returns(node, state) if state else ())]
+        for text in (_replaced(function, node, change) for change in new):
+            if text in seen:
+                continue
+            seen.add(text)
+            before, after = _difference(original, text)
+            times = names[f"{before} -> {after}"] = names.get(f"{before} -> {after}", 0) + 1
+            suffix = "" if times == 1 else f" (place {times})"
+            yield Mutant(
+                place.module, place.name, getattr(node, "lineno", function.lineno), before, after + suffix, text
+            )
 
 
 def _difference(before: str, after: str) -> tuple[str, str]:

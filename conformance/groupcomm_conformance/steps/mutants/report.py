@@ -9,7 +9,17 @@ from .explaining import Reasons
 from .implementation import Mutant
 from .verdicts import Judged
 
-__all__ = ["REQUIRED", "SPEC_REQUIRED", "Fate", "claim_lines", "lines", "spec_lines", "spec_told", "told"]
+__all__ = [
+    "REQUIRED",
+    "SPEC_REQUIRED",
+    "Fate",
+    "claim_lines",
+    "condition_lines",
+    "lines",
+    "spec_lines",
+    "spec_told",
+    "told",
+]
 
 REQUIRED: Final = 0.95
 """The part of an implementation's mutants that must be killed."""
@@ -119,7 +129,7 @@ def _reason_lines(survivor: Mapping[str, str]) -> Iterator[str]:
 # Of a specification
 
 
-def spec_told(judged: Judged, reasons: Reasons, seconds: float) -> dict[str, Any]:
+def spec_told(judged: Judged, reasons: Reasons, seconds: float, *, required: float = SPEC_REQUIRED) -> dict[str, Any]:
     """Give the report on mutants of a specification as plain values."""
     survivors = [mutant for mutant, found in zip(judged.mutants, judged.noticed, strict=True) if found is None]
     kinds = _kinds([mutant.name for mutant in survivors], reasons)
@@ -134,7 +144,7 @@ def spec_told(judged: Judged, reasons: Reasons, seconds: float) -> dict[str, Any
     stale = _stale(reasons, by) | dict.fromkeys(set(reasons.unheard) - set(judged.unheard), "a model has it")
     return {
         "protocol": judged.protocol,
-        "ok": score >= SPEC_REQUIRED and "" not in kinds and not stale and not silent,
+        "ok": score >= required and "" not in kinds and not stale and not silent,
         "models": list(judged.models),
         "mutants": len(judged.mutants),
         "noticed": noticed,
@@ -182,4 +192,17 @@ def claim_lines(report: Mapping[str, Any]) -> Iterator[str]:
         f"{report['protocol']}: {report['noticed']} of {report['mutants']} weakenings of claims noticed "
         f"({report['score']} % of the non-equivalent) by {len(report['models'])} ablations, "
         f"{_counted(report)}, {report['seconds']:.1f} s"
+    )
+
+
+def condition_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """Write a report on conditions of a step, which is like that on a specification, as text."""
+    for each in report["survivors"]:
+        yield f"{each['kind'] or 'NO CLAIM'}: {each['module']}.tla:{each['line']}: {each['name']}"
+        yield from _reason_lines(each)
+    yield from _stale_lines(report)
+    yield (
+        f"{report['protocol']}: {report['noticed']} of {report['mutants']} changed conditions noticed by claims, "
+        f"{report['by_failing']} of them because TLC cannot evaluate a step; {_counted(report)}; by "
+        f"{len(report['models'])} models, {report['seconds']:.1f} s"
     )

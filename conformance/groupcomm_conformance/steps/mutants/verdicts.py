@@ -26,7 +26,7 @@ from .places import unheard
 from .shapes import Shapes
 from .specification import SpecMutant, mutants
 
-__all__ = ["Judged", "given", "judge"]
+__all__ = ["Judged", "broken", "given", "judge"]
 
 
 @frozen
@@ -60,20 +60,11 @@ def judge(
 
     FileError where the specification lacks what is needed.
     """
-    module = _module(manifest)
-    definitions = read_tree(manifest.folders, module)
+    definitions, made, silent = broken(manifest, tables)
     sides = {name: given(definitions, manifest.cfg(manifest.model(name)), manifest.file, name) for name in tables}
     steps = {name: each.table for name, each in tables.items()}
-    types = {event.get("type", "") for table in steps.values() for event in table.events}
-    events = {name for name in types if isinstance(name, str)}
-    made = mutants(
-        definitions,
-        _common(definitions, [each.constants for each in tables.values()]),
-        Shapes.of([value for table in steps.values() for value in (*table.states, *table.events)]),
-        events,
-    )
     keys = sorted((name, each.key) for name, each in tables.items())
-    told = [module, keys, [sorted(side.items()) for side in sides.values()]]
+    told = [definitions.module, keys, [sorted(side.items()) for side in sides.values()]]
     texts = sorted(read_modules(manifest.folders, manifest.module).texts.items())
     store = _Verdicts(cache) if cache else None
     place = key(__name__, told, texts, tools.jar_digest(tools.find_jar()))
@@ -86,8 +77,24 @@ def judge(
                 for mutant, found in zip(made, noticed, strict=True)
             }
             store.write(place, json.dumps(kept).encode())
-    silent = tuple(unheard(definitions, events))
     return Judged(definitions, manifest.protocol, tuple(tables), tuple(made), tuple(noticed), silent)
+
+
+def broken(
+    manifest: Manifest, tables: Mapping[str, ModelTable]
+) -> tuple[Definitions, list[SpecMutant], tuple[str, ...]]:
+    """Give what the mutants are made of, the mutants, and the types of events that no model has."""
+    definitions = read_tree(manifest.folders, _module(manifest))
+    steps = [each.table for each in tables.values()]
+    types = {event.get("type", "") for table in steps for event in table.events}
+    events = {name for name in types if isinstance(name, str)}
+    made = mutants(
+        definitions,
+        _common(definitions, [each.constants for each in tables.values()]),
+        Shapes.of([value for table in steps for value in (*table.states, *table.events)]),
+        events,
+    )
+    return definitions, made, tuple(unheard(definitions, events))
 
 
 def _kept(store: _Verdicts | None, place: str, made: Sequence[SpecMutant]) -> "list[Noticed | None] | None":

@@ -1,6 +1,6 @@
 ---------------------------- MODULE TwoPhaseGroup ----------------------------
 (* One transaction over a network that remembers: each message may come at any time, again, or never.           *)
-EXTENDS TwoPhase, Acts, Sequences
+EXTENDS TwoPhase, Acts
 
 CONSTANTS
     Member,

@@ -1,0 +1,52 @@
+"""A campaign that is ordered, and what came of it."""
+
+from collections import Counter
+
+from attrs import define, field, frozen
+
+from groupcomm.view import Address
+
+__all__ = ["Campaign", "Outcome"]
+
+
+@frozen
+class Campaign:
+    """A campaign that is ordered. `rate`: messages a second of a member. `limit`: seconds to one view.
+
+    `majority`: members join with that option, and are the primary after each round. `state`: their applications have
+    a state, which is all messages. `tcp`: in the place of UDP. `large`: bytes of one message in 40.
+    `namespaces`: each member has a network namespace. This process leaves the network of its machine.
+    `program`: the arguments by which Python runs a member.
+    """
+
+    members: int
+    faults: int
+    seed: int
+    rate: float = 10.0
+    heartbeat: float = 0.1
+    patience: float = 1.0
+    limit: float = 60.0
+    namespaces: bool = False
+    majority: bool = False
+    state: bool = False
+    tcp: bool = False
+    large: int = 20_000
+    program: tuple[str, ...] = ("-m", "groupcomm_field.torture.member")
+
+
+@define
+class Outcome:
+    """The events of a campaign, the number of judgements, and the findings."""
+
+    campaign: Campaign
+    faults: Counter[str] = field(factory=Counter)
+    rounds: int = 0
+    settled: list[float] = field(factory=list)
+    happened: Counter[str] = field(factory=Counter)
+    judged: Counter[str] = field(factory=Counter)
+    incarnations: int = 0
+    steps: int = 0
+    killed: list[Address] = field(factory=list)
+    survivors: list[Address] = field(factory=list)
+    found: list[str] = field(factory=list)
+    seconds: float = 0.0
