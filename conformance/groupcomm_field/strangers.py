@@ -135,7 +135,7 @@ class _Drawn:
         value = self.message(0, kind)
         if draw.random() < 0.15:  # noqa: PLR2004 - now and then
             value = self.distorted(value)
-        return (b"h" if kind[0] == [*LAYERS].index("heartbeat") + 1 else b"m") + pack(value)
+        return (b"h" + bytes(8) if kind[0] == [*LAYERS].index("heartbeat") + 1 else b"m") + pack(value)
 
 
 class _Stateful:
@@ -211,8 +211,12 @@ async def incarnations(number: int) -> Came:
             taking = asyncio.create_task(_takes(a, came))
             for life in range(2, number + 2):
                 sender = f"B{life % 8}#{life}"
-                beat = b"h" + codec.encode(
-                    Tagged("heartbeat", heartbeat.Heartbeat(1, ViewId(1, sender), counts=False, suspects=False))
+                beat = (
+                    b"h"
+                    + bytes(8)
+                    + codec.encode(
+                        Tagged("heartbeat", heartbeat.Heartbeat(1, ViewId(1, sender), counts=False, suspects=False))
+                    )
                 )
                 for to, items in (("", (bytes(200),)), (a.address, (clock, beat))):
                     sock.sendto(seal.close(Frame(sender, sock.getsockname(), to, life, items)), a.place)

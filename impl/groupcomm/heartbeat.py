@@ -60,6 +60,7 @@ __all__ = [
     "Transition",
     "ViewInstalled",
     "alive",
+    "all_well",
     "reason",
     "start",
     "step",
@@ -218,8 +219,8 @@ def _beat_timeout(config: Config, state: State, event: BeatTimeout) -> Transitio
             for peer in sorted(peers)
         ),
         SetTimer("beat", config.beat_interval, config.beat_interval),
-        *(PassUp(Suspected(peer)) for peer in sorted(watched) if reason(config, after, peer)),
-        *(PassUp(SilenceReported(peer)) for peer in sorted(sought) if _is_silent(config, after.heard[peer])),
+        *(PassUp(Suspected(peer)) for peer in sorted(watched) if _reason(config, after, heard[peer])),
+        *(PassUp(SilenceReported(peer)) for peer in sorted(sought) if _is_silent(config, heard[peer])),
     )
 
 
@@ -262,9 +263,12 @@ def _malformed(state: State, sender: Address, said: Heartbeat) -> str:
 
 def reason(config: Config, state: State, peer: Address) -> str:
     """Say why a member is to be suspected; "" if it is not, or was never watched. `Heartbeat!Reason`."""
-    if not state.members or peer not in state.heard:
+    return _reason(config, state, state.heard[peer]) if peer in state.heard else ""
+
+
+def _reason(config: Config, state: State, said: Heard) -> str:
+    if not state.members:
         return ""
-    said = state.heard[peer]
     if _is_silent(config, said):
         return "silent"
     if said.view == NO_VIEW.id or (said.counts and not said.suspects):
@@ -274,6 +278,11 @@ def reason(config: Config, state: State, peer: Address) -> str:
     if not said.counts and said.view.counter >= state.view.counter:
         return "excludes me"
     return "stays apart" if state.beats - state.since > config.patience else ""
+
+
+def all_well(config: Config, state: State) -> bool:
+    """True if the next timer reports no member: each was heard lately, and said nothing that counts or may count."""
+    return all(said.counts and not said.suspects and said.missed < config.patience for _, said in state.heard.entries)
 
 
 def alive(config: Config, state: State) -> frozenset[Address]:

@@ -368,6 +368,11 @@ class Stack:
             at = self._cores[name] = self._at[last]
         return cast("StateT", state.layers[at])
 
+    def put(self, core: Core[Any, StateT, Any, Any], state: State, after: StateT) -> State:
+        """The state after steps of a layer alone, from which nothing followed. Raises StackError as `of` does."""
+        before = self.of(core, state)
+        return State(state.member, tuple(after if each is before else each for each in state.layers))
+
     def takes(self, event: Event) -> tuple[type, ...]:
         """The types of values that must come with an event, as its `below`: no layer offers them."""
         todo: _Todo = []

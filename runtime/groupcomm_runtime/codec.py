@@ -35,7 +35,7 @@ __all__ = [
     "unpack",
 ]
 
-VERSION: Final = 10
+VERSION: Final = 11
 """Of the form of messages and datagrams."""
 
 LARGEST_INTEGER: Final = 2**62

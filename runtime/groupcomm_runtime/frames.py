@@ -21,6 +21,9 @@ A datagram is taken once: its number is above all seen numbers, or among the las
 seen yet. An item that is larger than a datagram travels in fragments, which name it by its digest. A receiver
 that lacks a fragment has nothing of the item, and the protocols send the whole item again: what came of it
 before counts.
+
+A pulse (`pulses.py`) is `gp`, the version, a name, the number of a heartbeat, and a keyed digest of all that. It is
+the same for all receivers, and is encrypted under no option: there is nothing to read in it.
 """
 
 from collections.abc import Iterable
@@ -47,7 +50,9 @@ if TYPE_CHECKING:
 __all__ = [
     "EVERYBODY",
     "LARGEST_MESSAGE",
+    "NAME",
     "PLACE",
+    "PULSE",
     "Fragments",
     "Frame",
     "Once",
@@ -66,6 +71,12 @@ LARGEST_MESSAGE: Final = 16 << 20
 PLACE: Final = 65_536
 """Bytes of a message for which it takes a place among those on their way. A larger one takes several."""
 
+NAME: Final = 8
+"""Bytes of the name in a pulse."""
+
+PULSE: Final = b"gp"
+"""The first bytes of a pulse."""
+
 _MAGIC: Final = b"gc"
 _REFUSES: Final = b"gr"
 _GROUP: Final = 8  # bytes of the digest of its name
@@ -74,6 +85,8 @@ _LARGE: Final = 2_000
 _HEAD: Final = len(_MAGIC) + 1 + _DIGEST
 _SEALED: Final = _HEAD + _GROUP  # of a refusal: what its seal covers
 _REFUSAL: Final = _SEALED + 8
+_BEAT: Final = 6  # bytes of the number in a pulse
+_PULSE: Final = len(PULSE) + 1 + NAME + _BEAT + _DIGEST
 _LARGEST_KEY: Final = 64
 _DRAWN: Final = 8  # bytes that a sender draws
 _CIPHERS: Final = 256  # of senders, remembered
@@ -134,6 +147,7 @@ class Seal:
         self._key = blake2b(group.encode() + option.encode(), key=key).digest()
         self._large_key = blake2b(b"\0large%c" % VERSION, key=self._key).digest()
         self._group = blake2b(group.encode(), digest_size=_GROUP).digest()
+        self._pulse_key = blake2b(b"\0pulse", key=self._key).digest()
         self._refuses = blake2b(b"\0refusal" + group.encode(), key=key).digest()
         self._encrypted = encrypted
         self._ciphers: dict[bytes, AESGCM] = {}
@@ -197,6 +211,20 @@ class Seal:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - of the extra `encryption`
 
         return AESGCM(blake2b(drawn, key=self._key, digest_size=32).digest())
+
+    def pulse(self, name: bytes, number: int) -> bytes:
+        """The pulse with this name and number."""
+        data = b"%b%c%b%b" % (PULSE, VERSION, name, number.to_bytes(_BEAT))
+        return data + blake2b(data, key=self._pulse_key, digest_size=_DIGEST).digest()
+
+    def pulsed(self, data: bytes) -> tuple[bytes, int] | None:
+        """The name and the number of a pulse; None of another version, and where no holder of the key has sealed it."""
+        said, digest = data[:-_DIGEST], data[-_DIGEST:]
+        if len(data) == _PULSE and compare_digest(
+            digest, blake2b(said, key=self._pulse_key, digest_size=_DIGEST).digest()
+        ):
+            return (said[3:-_BEAT], int.from_bytes(said[-_BEAT:])) if said[2] == VERSION else None
+        return next((found for other in self._others if (found := other.pulsed(data)) is not None), None)
 
     @staticmethod
     def digest_of(data: bytes) -> bytes:

@@ -30,7 +30,9 @@ from .settings import Settings
 __all__ = [
     "BEAT",
     "DISCOVER",
+    "HIGHEST",
     "LAYERS",
+    "RECURRING",
     "VOTE",
     "configs",
     "event_of",
@@ -66,6 +68,12 @@ BEAT: Final = "heartbeat/beat"
 
 VOTE: Final = "stable/stable"
 """The timer at which STABLE votes."""
+
+HIGHEST: Final = "nakack/highest"
+"""The timer at which NAKACK tells its highest seqno."""
+
+RECURRING: Final = frozenset({BEAT, DISCOVER, VOTE, HIGHEST, "file_ping/look"})
+"""The timers that fire again and again in a quiet group."""
 
 _GROUND: Final = ("Network", "Incarnations", "Folder")
 

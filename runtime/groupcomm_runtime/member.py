@@ -40,10 +40,36 @@ from .codec import Codec, RefusedError, around, pack
 from .discovery import EVERYWHERE, Discovery, Place, Reading, is_place, places_of
 from .doubts import Doubts
 from .flow import Flow
-from .frames import EVERYBODY, PLACE, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
+from .frames import (
+    EVERYBODY,
+    NAME,
+    PLACE,
+    PULSE,
+    Fragments,
+    Frame,
+    Once,
+    OtherVersionError,
+    Refusal,
+    Seal,
+    StrangerError,
+)
 from .large import LARGEST_ITEM, Large
-from .layers import BEAT, DISCOVER, LAYERS, VOTE, configs, multicast, payload_in, stack_of, written, written_event
+from .layers import (
+    BEAT,
+    DISCOVER,
+    HIGHEST,
+    LAYERS,
+    RECURRING,
+    VOTE,
+    configs,
+    multicast,
+    payload_in,
+    stack_of,
+    written,
+    written_event,
+)
 from .logs import Log
+from .pulses import Pulses
 from .records import Record
 from .settings import Settings
 from .transports import Transport
@@ -194,7 +220,7 @@ class Member:
         self._fragments: dict[Address, Fragments] = {}
         self._cutter = Fragments(settings.frame)
         self._large = Large(self._cutter.room)
-        self._clocks = Clocks(settings.patience)
+        self._clocks, self._pulses = Clocks(settings.patience), Pulses()
         self._scheduled = self._over = False
         self._ticked = awake_or_not()
         self._installed = time.monotonic()
@@ -281,6 +307,7 @@ class Member:
             "numbers": len(self._once),
             "fragments": len(self._fragments) + self._large.held,
             "clocks": self._clocks.count,
+            "pulses": self._pulses.count,
         }
 
     @property
@@ -399,8 +426,7 @@ class Member:
             self._loop.call_soon(self._turn)
 
     def _turn(self) -> None:
-        """Take all that waits; then write the log, then send."""
-        self._scheduled = False
+        """Take all that waits; then write the log, then send. What its steps send needs no other turn."""
         if self._over:
             return
         with self._ends_with_errors():
@@ -410,11 +436,12 @@ class Member:
                 if not waiting or self._over:
                     break
                 self._step(*waiting.popleft())
-            else:
-                self._schedule()
             if self._log is not None:
                 self._log.flush()
             self._send_out()
+            self._scheduled = False
+            if self._beats or (self._queue and not hears):
+                self._schedule()
             self._application.changed()
 
     def _remembers(self, attempts: tuple[View, ...]) -> None:
@@ -445,7 +472,10 @@ class Member:
         if isinstance(event, Fired) and event.timer == DISCOVER:
             event = Fired(event.timer, (frozenset(self._coordinators()),))
         if isinstance(event, Fired) and event.timer == BEAT:
-            event = Fired(event.timer, (self._around(),))
+            self._takes_pulses()
+            around = self._around()
+            self._pulses_or_not(around)
+            event = Fired(event.timer, (around,))
         outcome, effects = "handled", cast("tuple[Effect, ...]", ())
         try:
             after, effects = self._stack.step(None, self._state, event)
@@ -479,9 +509,7 @@ class Member:
             case SetTimer(name, low, high):
                 self._cancel(name)
                 delay = random.uniform(low, high) / 1_000  # noqa: S311 - no secret
-                if name.startswith(_FOLLOW_THE_NETWORK):
-                    delay = max(delay, self._clocks.round_trip.patience)
-                self._timers[name] = self._loop.call_later(delay, self._fires, name)
+                self._timers[name] = self._loop.call_later(self._fitted(name, delay), self._fires, name)
             case CancelTimer(name):
                 self._cancel(name)
             case PassUp(Deliver(sender, payload)):
@@ -549,10 +577,12 @@ class Member:
             self.counts[_COUNTED[each.layer, what]] += 1
 
     def _says(self, to: Address, arrived: Arrived, data: bytes) -> None:
+        if arrived.message.layer == _BEATS:
+            self._says_heartbeat(to, arrived.message, data)
+            return
         self._count(arrived.message, "sent")
         members = self.gms.decision.members
         receivers = (*members, *(() if self.me in members else (self.me,))) if to == ALL else (to,)
-        beats = arrived.message.layer == _BEATS
         item = b""
         payload = payload_in(arrived) if self._large.busy else b""
         for receiver in receivers:
@@ -567,10 +597,22 @@ class Member:
                     item = item or around(data, payload)
                     self._puts_large(receiver, payload, item)
                 else:
-                    item = item or (_HEARTBEAT if beats else _MESSAGE) + data
+                    item = item or _MESSAGE + data
                     self._put(receiver, item)
-            if beats:
-                self._says_where(receiver)
+
+    def _says_heartbeat(self, to: Address, message: Tagged, data: bytes) -> None:
+        self.counts["heartbeat sent"] += 1
+        if to not in self._owed and self._pulses.says(to, cast("heartbeat.Heartbeat", message.message)):
+            self._schedule()
+            return
+        self._put(to, _HEARTBEAT + self._pulses.name + (data or _CODEC.encode(message)))
+        self._says_where(to)
+
+    def _fitted(self, name: str, delay: float) -> float:
+        """The delay of a timer: none of a message that is sent again is shorter than the round trip."""
+        if name.startswith(_FOLLOW_THE_NETWORK):
+            return max(delay, self._clocks.round_trip.patience)
+        return self._to_beat(delay) if name in RECURRING else delay
 
     def _cancel(self, name: str) -> None:
         timer = self._timers.pop(name, None)
@@ -580,15 +622,22 @@ class Member:
     def _fires(self, name: str) -> None:
         del self._timers[name]
         if name == BEAT and self._stands_still():  # so the others exclude it
-            self._timers[name] = self._loop.call_later(self._settings.heartbeat, self._fires, name)
+            self._timers[name] = self._loop.call_later(self._to_beat(self._settings.heartbeat), self._fires, name)
             return
-        if name == VOTE and not self._votes():
-            self._timers[name] = self._loop.call_later(
-                self._configs["stable"].stable_interval / 1_000, self._fires, name
-            )
+        rests = self._rests(name)
+        if rests:
+            self._timers[name] = self._loop.call_later(self._to_beat(rests / 1_000), self._fires, name)
             return
         self.counts[_COUNTED[name.partition("/")[0], "timers"]] += 1
         (self._beats_first if name == BEAT else self._take)("timer", Fired(name))
+
+    def _rests(self, name: str) -> int:
+        """For how many ms a timer is set again without a step, which would be of no use; 0 if it fires."""
+        if name == HIGHEST and not any(window.kept for window in self._multicasts.windows.values()):
+            return cast("nakack.Config", self._configs["nakack"]).highest_interval
+        if name == VOTE and not self._votes():
+            return cast("stable.Config", self._configs["stable"]).stable_interval
+        return 0
 
     def _votes(self) -> bool:
         """True if a vote is of use: this member keeps multicasts, or has heard of another that does.
@@ -720,6 +769,20 @@ class Member:
                 bundle.append(item)
                 size += len(item) + 5
             self._send(to, place, bundle)
+        if self._pulses.to:
+            self._sends_pulse()
+
+    def _sends_pulse(self) -> None:
+        """Send the pulse: what a heartbeat costs for each receiver is a call of the system."""
+        receivers, self._pulses.to = self._pulses.to, []
+        data = self._seal.pulse(self._pulses.name, self._pulses.number)
+        for to in receivers:
+            place = self._places.get(to)
+            if place is None:
+                self.counts["nobody there"] += 1
+            else:
+                self.counts["datagrams"] += 1
+                self._transmit(data, place)
 
     def _send(self, to: Address, place: Place, items: list[bytes]) -> None:
         self._number += 1
@@ -732,6 +795,9 @@ class Member:
                 return
         if not self.joined or to not in self.gms.decision.members:
             self._sent.append((self._seal.digest_of(data), place))
+        self._transmit(data, place)
+
+    def _transmit(self, data: bytes, place: Place) -> None:
         try:
             self._transport.send(data, place)
         except (OSError, ValueError, TypeError, OverflowError):
@@ -739,6 +805,8 @@ class Member:
 
     def _arrived(self, data: bytes, place: Place) -> bytes | None:
         """Take a frame. Gives a refusal, which may be empty, where no member of this group has sent it."""
+        if data[:2] == PULSE:
+            return self._pulse_arrived(data)
         refusal = self._seal.refusal(data)
         if refusal is not None:
             self._is_refused(refusal, place)
@@ -751,6 +819,30 @@ class Member:
         except RefusedError:
             self.counts["refused"] += 1
         return None
+
+    def _pulse_arrived(self, data: bytes) -> bytes | None:
+        """Take a pulse. It waits for the own next heartbeat: no silence is counted before."""
+        pulse = self._seal.pulsed(data)
+        if pulse is None:
+            self.counts["strangers"] += 1
+            return b""
+        if not self._pulses.heard(*pulse):
+            self.counts["pulses unknown"] += 1
+        return None
+
+    def _takes_pulses(self) -> None:
+        """Have HEARTBEAT take the pulses that wait. No other layer has a part in that: without a log none is asked."""
+        config, mine = self._configs[_BEATS], self._beating
+        for sender, said in self._pulses.taken():
+            self.counts["heartbeat received"] += 1
+            if self._log is not None:
+                message = Tagged(_BEATS, said)
+                self._step(f"{sender} {said.number}", Arrived(sender, message), _CODEC.encode(message))
+                continue
+            self.counts["steps"] += 1
+            mine, _ = heartbeat.step(config, mine, heartbeat.HeartbeatReceived(sender, said))
+        if self._log is None:
+            self._state = self._stack.put(heartbeat, self._state, mine)
 
     def _refusal(self, data: bytes) -> bytes:
         """Tell a process that wants to join why this member does not hear it."""
@@ -874,18 +966,32 @@ class Member:
         return mine is not None and mine.full and self._stack.of(flush, self._state).free
 
     def _heartbeat(self, sender: Address, number: int, data: bytes) -> None:
+        name, data = data[:NAME], data[NAME:]
         message = _CODEC.decode(data)
-        if message.layer != _BEATS:
+        if not isinstance(message.message, heartbeat.Heartbeat):
             raise RefusedError("no heartbeat")
         self._count(message, "received")
+        self._pulses.named(sender, name, message.message)
         self._beats_first(f"{sender} {number}", Arrived(sender, message), data)
 
     # Driven by time
 
     def _tick(self) -> None:
-        self._ticker = self._loop.call_later(self._settings.heartbeat, self._tick)
+        self._ticker = self._loop.call_later(self._to_beat(self._settings.heartbeat), self._tick)
         with self._ends_with_errors():
             self._beats_time()
+
+    def _to_beat(self, delay: float) -> float:
+        """A delay that ends with a beat, up to half a heartbeat sooner or later; one shorter than a heartbeat as it is.
+
+        A beat is a multiple of the interval by the system's clock. So a quiet member wakes once for all of its
+        timers, and for the heartbeats of all whose clocks agree.
+        """
+        interval = self._settings.heartbeat
+        if delay < interval:
+            return delay
+        now = time.time()
+        return round((now + delay) / interval) * interval - now
 
     def _beats_time(self) -> None:
         self._notices_pause()
@@ -933,8 +1039,9 @@ class Member:
         for address in self._merging.watched - self._places.keys():
             if (at := self._discovery.place(address)) is not None:
                 self._places[address] = at
-        known = {self._places[address] for address in self._alive() & self._places.keys()}
-        for place in self._discovery.greets:
+        greets = self._discovery.greets
+        known = {self._places[address] for address in self._alive() & self._places.keys()} if greets else ()
+        for place in greets:
             if place not in known and place != self._transport.place:
                 self._send(EVERYBODY, place, [_GREETING])
 
@@ -944,6 +1051,8 @@ class Member:
         reachable = frozenset(self._places.keys() - {self.me})
         around = heartbeat.Around(merging.watched, merging.suspected, self._unicasts.sought, reachable)
         config = self._configs[_BEATS]
+        if heartbeat.all_well(config, self._beating):
+            return around
         now, effects = heartbeat.step(config, self._beating, heartbeat.BeatTimeout(around))
         for effect in effects:
             match effect:
@@ -956,6 +1065,13 @@ class Member:
                 case _:
                     pass
         return around
+
+    def _pulses_or_not(self, around: heartbeat.Around) -> None:
+        """Say if a pulse can say the next heartbeat: the view has lasted, and no member of it is suspected."""
+        mine = self._beating
+        lasted = mine.beats - mine.since > self._configs[_BEATS].patience
+        others = mine.members - {self.me}
+        self._pulses.beats(mine.beats + 1, mine.view, others, alike=lasted and not around.suspected & others)
 
     def _says_where(self, to: Address) -> None:
         """Add to a heartbeat the clock, and for a member that comes the places of the members."""
@@ -981,6 +1097,7 @@ class Member:
             self._owed = {each: owed for each, owed in self._owed.items() if each in staying}
             self._fragments = {each: held for each, held in self._fragments.items() if each in staying}
             self._clocks.forget(staying)
+            self._pulses.keep(staying)
         if len(self._once) > MOST_HEARD:  # half of them: who comes back is taken again
             gone = [each for each in self._once if each not in staying]
             for each in gone[: len(self._once) - MOST_HEARD // 2]:

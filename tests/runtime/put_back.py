@@ -18,7 +18,7 @@ from typing import Any, Final
 import pytest
 from attrs import evolve
 
-from groupcomm_runtime import codec, discovery, flow, frames, group, layers, member, places, transports
+from groupcomm_runtime import codec, discovery, flow, frames, group, layers, member, places, pulses, transports
 from groupcomm_runtime.group import Group
 from tests.runtime import test_forks
 
@@ -102,6 +102,13 @@ def _all_is_asked_for_at_once() -> None:
 
 _SECONDS: Final = 45.0  # for a fault that hangs
 _TESTS: Final = "tests/runtime/test_"
+
+
+def _pulses_whatever_is_suspected() -> None:
+    beats = pulses.Pulses.beats
+    _instead(pulses.Pulses, "beats", lambda self, *said, **_: beats(self, *said, alike=True))
+
+
 PUT_BACK: Final[dict[str, tuple[str, Callable[[], object]]]] = {
     "a caller that stops waiting gives its message's place back": (
         "callers.py::test_callers_that_try_again_in_a_minority_are_bounded_and_a_receiver_drops_doubles",
@@ -178,6 +185,18 @@ PUT_BACK: Final[dict[str, tuple[str, Callable[[], object]]]] = {
     "a member that keeps nothing never votes": (
         "quiet.py::test_a_member_that_keeps_nothing_votes_for_one_that_does",
         lambda: _instead(member.Member, "_votes", _keeps),
+    ),
+    "each heartbeat is whole": (
+        "pulses.py::test_a_quiet_group_sends_pulses_and_one_whole_heartbeat_each_time",
+        lambda: _instead(pulses.Pulses, "says", lambda _self, _to, _said: False),
+    ),
+    "each member beats when it likes": (
+        "pulses.py::test_members_whose_clocks_agree_beat_at_once",
+        lambda: _instead(member.Member, "_to_beat", lambda _self, delay: delay),
+    ),
+    "a pulse says of a member that is suspected that it is not": (
+        "pulses.py::test_where_a_member_is_suspected_all_heartbeats_are_whole",
+        _pulses_whatever_is_suspected,
     ),
 }
 """Each fault, the test that has its schedule, and how it is put back."""

@@ -73,7 +73,7 @@ def _items(dice: random.Random) -> Iterator[bytes]:
                 random_bytes(dice, 80),
                 b"m" + random_bytes(dice, 80),
                 b"f" + random_bytes(dice, 80),
-                b"h" + random_bytes(dice, 80),
+                b"h" + random_bytes(dice, 88),
                 b"m" + pack([dice.randrange(9), dice.randrange(9), [dice.randrange(9)]]),
             )
         )
