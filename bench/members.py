@@ -100,7 +100,8 @@ class Processes:
         self.members: dict[Connection, Any] = {}
         for number in range(count):
             here, there = _FORK.Pipe()
-            process = _FORK.Process(target=_begins, args=(f"m{number}", folder, there), daemon=True)
+            name = f"m{number}"
+            process = _FORK.Process(target=_begins, name=name, args=(name, folder, there), daemon=True)
             process.start()
             there.close()
             self.members[here] = process
@@ -110,19 +111,25 @@ class Processes:
             each.send(what)
         return time.monotonic()
 
-    def all_say(self, holds: Callable[[tuple[str, Any]], bool]) -> list[Any]:
-        """Wait until each has said something that holds, and give that."""
+    def all_say(
+        self,
+        holds: Callable[[tuple[str, Any]], bool],
+        hears: Callable[[Connection, tuple[str, Any]], None] = lambda _each, _word: None,
+    ) -> list[Any]:
+        """Wait until each has said something that holds, and give that. TimeoutError names those that do not."""
         waits = {*self.members}
         said: list[Any] = []
         end = time.monotonic() + PATIENCE
         while waits:
             if time.monotonic() > end:
-                raise TimeoutError(f"{len(waits)} of {len(self.members)} members do not say so")
+                silent = sorted(self.members[each].name for each in waits)
+                raise TimeoutError(f"{len(waits)} of {len(self.members)} members did not answer: {', '.join(silent)}")
             ready = {*wait([*waits], 1)}
             for each in [each for each in waits if each in ready]:
                 if holds(word := each.recv()):
                     waits.remove(each)
                     said.append(word[1])
+                    hears(each, word)
         return said
 
     def usage(self) -> tuple[float, float, int]:
@@ -132,13 +139,12 @@ class Processes:
         return sum(each[0] for each in those), sum(each[1] for each in those), sum(each[3] for each in those)
 
     def kill_the_first(self) -> None:
+        """Kill each member that coordinates."""
         self.tell("usage")
-        for each in [*self.members]:
-            while (word := each.recv())[0] != "usage":
-                pass
-            if word[1][2]:
-                self.members[each].kill()
-                del self.members[each]
+        leads: list[Connection] = []
+        self.all_say(lambda word: word[0] == "usage", lambda each, word: leads.extend([each] * word[1][2]))
+        for each in leads:
+            self.members.pop(each).kill()
 
     def end(self) -> None:
         for each in self.members.values():
@@ -146,8 +152,8 @@ class Processes:
                 each.kill()
 
 
-def measured(count: int, folder: Path, seconds: float) -> Row:
-    """Measure a group of so many, which is idle for so many seconds."""
+def measured(count: int, folder: Path, seconds: float, messages: int = MESSAGES) -> Row:
+    """Measure a group of so many, which is idle for so many seconds. TimeoutError where a member does not answer."""
     group = Processes(count, folder)
     try:
         began = group.tell("join")
@@ -157,9 +163,9 @@ def measured(count: int, folder: Path, seconds: float) -> Row:
         (cpu, sent, _), began = group.usage(), time.monotonic()
         time.sleep(seconds)
         (cpu_after, sent_after, had), idle = group.usage(), time.monotonic() - began
-        each = MESSAGES // count
+        each = messages // count
         for at, one in enumerate(group.members):
-            one.send(str(each + (at < MESSAGES - each * count)))
+            one.send(str(each + (at < messages - each * count)))
         group.all_say(lambda word: word[0] == "sent")
         cpu_then, _, has = group.usage()
         delivery = (cpu_then - cpu_after) / (has - had)
@@ -266,6 +272,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("members", type=int, nargs="*", default=[3, 10, 20])
     parser.add_argument("--seconds", type=float, default=10.0, help="for which nobody sends")
+    parser.add_argument("--messages", type=int, default=MESSAGES, help="of all members together")
     parser.add_argument("--draw", action="store_true")
     asked = parser.parse_args()
     if asked.draw:
@@ -274,7 +281,7 @@ def main() -> None:
     print(HEAD + "\n|" + " ---: |" * len(_UNITS))
     for count in asked.members:
         with tempfile.TemporaryDirectory() as folder:
-            print(written(measured(count, Path(folder), asked.seconds)), flush=True)
+            print(written(measured(count, Path(folder), asked.seconds, asked.messages)), flush=True)
 
 
 if __name__ == "__main__":
