@@ -26,7 +26,7 @@ from groupcomm_conformance.ports.doing import follow
 from groupcomm_conformance.ports.errors import VectorError
 from groupcomm_conformance.ports.minimal import chosen
 from groupcomm_conformance.ports.packing import pack, write
-from groupcomm_conformance.ports.release import MANIFEST, RELEASE, Made, protocol_files
+from groupcomm_conformance.ports.release import FORMAT, MANIFEST, RELEASE, Made, protocol_files
 from groupcomm_conformance.ports.released import read_release
 from groupcomm_conformance.steps.mutants.conforming import tables_of
 from groupcomm_conformance.steps.mutants.explaining import explanations
@@ -59,7 +59,7 @@ def folder(made: Made, tmp_path: Path) -> Path:
 def listed(folder: Path) -> None:
     """Have the release say that this is the manifest."""
     digest = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
-    (folder.parent / RELEASE).write_text(json.dumps({"protocols": {"stable": {"sha256": digest}}}))
+    (folder.parent / RELEASE).write_text(json.dumps({"format": FORMAT, "protocols": {"stable": {"sha256": digest}}}))
 
 
 def changed(folder: Path, name: str, change: Callable[[Any], object]) -> None:
@@ -225,6 +225,17 @@ def test_files_that_are_missing_altered_or_too_many_are_named(folder: Path) -> N
     shutil.copyfile(folder / "join_small.json", folder / "pair_faults.json")
     with pytest.raises(VectorError, match=r"pair_faults\.json:1: expected [\d,]+ bytes with SHA-256"):
         read_release(folder, STABLE)
+
+
+@pytest.mark.parametrize("format_", ["groupcomm vectors 4", None])
+def test_a_release_of_another_format_is_refused(folder: Path, format_: str | None) -> None:
+    """Also where its digests are right."""
+    whole = folder.parent / RELEASE
+    whole.write_text(json.dumps(json.loads(whole.read_text()) | {"format": format_}))
+    with pytest.raises(VectorError) as refused:
+        read_release(folder, STABLE)
+    remedy = f'expected the format "groupcomm vectors 3", not {format_}: unpack an archive of that format'
+    assert str(refused.value) == f"{whole}:1: {remedy}"
 
 
 def sparse(file: Path) -> None:

@@ -34,17 +34,18 @@ def outlast(ground: Ground, perform: Callable[[Event], bool], kind: str, one: st
     for process in [process for process in ground.up if process.view is not None and not process.leaving]:
         if perform(("multicast", process.name)):
             sent[process] = ground.last_sent(process)
-    free: set[Process] = set()
+    free: set[Process] = set()  # at some time in the last half
+    late = False
     merging: set[tuple[Process, str]] = set()  # the timers of merges that were set `_MERGE` rounds ago
 
     def happens(event: Event) -> bool:
         happened = perform(event)
-        free.update(process for process in ground.up if ground.flush_of(process).free)
+        if late:
+            free.update(process for process in ground.up if ground.flush_of(process).free)
         return happened
 
     for number in range(_ROUNDS):
-        if number == _ROUNDS // 2:
-            free.clear()
+        late = number >= _ROUNDS // 2
         for link in links if kind != "slow" or number % _THIRD else ():
             perform(("cut", *link))
         _lose(ground, perform)

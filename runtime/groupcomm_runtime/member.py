@@ -80,6 +80,7 @@ _CODEC: Final = Codec(LAYERS)
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
 _HEARTBEAT, _CLOCK, _MESSAGE, _FRAGMENT, _PLACES, _LATER = b"h", b"c", b"m", b"f", b"p", b"l"
 _LARGE, _CAME = b"g", b"a"
+_AFTER: Final = 20  # that part of a heartbeat the others beat after the coordinator
 _LOOKS: Final = 0.02  # seconds, for fragments of large items that are lost
 _BEATS: Final = "heartbeat"
 """The layer whose steps wait for no others, and whose messages are taken by a member that takes no others."""
@@ -985,12 +986,13 @@ class Member:
         """A delay that ends with a beat, up to half a heartbeat sooner or later; one shorter than a heartbeat as it is.
 
         A beat is a multiple of the interval by the system's clock. So a quiet member wakes once for all of its
-        timers, and for the heartbeats of all whose clocks agree.
+        timers, and for the heartbeats of all whose clocks agree. Those of the coordinator come a little before, so
+        that the others count them at the same beat: else its silence would be noticed a beat later.
         """
         interval = self._settings.heartbeat
         if delay < interval:
             return delay
-        now = time.time()
+        now = time.time() - (0 if self._merging.coordinates else interval / _AFTER)
         return round((now + delay) / interval) * interval - now
 
     def _beats_time(self) -> None:

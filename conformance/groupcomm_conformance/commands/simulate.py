@@ -71,6 +71,7 @@ def command(
     forever: Annotated[
         str | None,
         typer.Option(
+            parser=lambda text: one_of(LASTING, text),
             metavar="FAULT",
             help="Before a group comes to rest, a link between two members is "
             + "; ".join(f"{name}: {text}" for name, text in LASTING.items())
@@ -206,7 +207,6 @@ def setup_of(
     else:
         kinds = frozenset(one_of(FAULTS, word) for word in words)
     if forever is not None:
-        one_of(tuple(LASTING), forever)
         if majority:
             raise typer.BadParameter("--forever and --majority: a part without a majority waits for ever; give one")
         if lacking := [name for name in DATAGRAMS[1:] if name != "stable" and name not in setup.names]:

@@ -164,7 +164,11 @@ def _whole(folder: Path, told: Mapping[str, Any]) -> None:
     """Hold the files against the manifest, and that against the release."""
     above = folder.parent / RELEASE
     if above.is_file():
-        listed = read_json(above)["protocols"].get(told["protocol"])
+        whole = read_json(above)
+        if whole["format"] != FORMAT:
+            text = f'the format "{FORMAT}", not {whole["format"]!s:.60}'
+            raise VectorError(str(above), 1, f"{text}: unpack an archive of that format")
+        listed = whole["protocols"].get(told["protocol"])
         data = (folder / MANIFEST).read_bytes()
         if listed is None or listed["sha256"] != hashlib.sha256(data).hexdigest():
             raise _broken(folder / MANIFEST, f"the manifest that {RELEASE} has")
