@@ -175,7 +175,7 @@ def _judge_free(ground: Ground) -> None:
     """No member is stopped, and each that asked something has its answer."""
     for process in ground.up:
         state = ground.flush_of(process)
-        if not state.joined:
+        if not state.in_view:
             continue
         ground.verdicts.judged["ResumedWhenQuiescent"] += 1
         if process in ground.transfers:

@@ -311,7 +311,7 @@ Effects: TypeAlias = tuple[Effect, ...]
 class State:
     """The local state of the specification, field for field. `Merge!Start` says what each field is.
 
-    `early` and its timer are for merging that stands by itself. The shipped stack has merging over GMS, where it is empty.
+    `early` and its timer are for merging that stands by itself: over GMS, as in the shipped stack, it stays empty.
     """
 
     member: Address
