@@ -21,8 +21,8 @@ from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.ports import release as releases
 from groupcomm_conformance.ports import skipping
-from groupcomm_conformance.ports.doing import follow
 from groupcomm_conformance.ports.errors import VectorError
+from groupcomm_conformance.ports.on_core import follow
 from groupcomm_conformance.ports.packing import pack, write
 from groupcomm_conformance.ports.release import MANIFEST, RELEASE, Made, protocol_files
 from groupcomm_conformance.ports.released import read_release

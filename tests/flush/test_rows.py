@@ -7,8 +7,8 @@ from attrs import evolve
 
 from groupcomm import flush
 from groupcomm_conformance.steps import conform
+from groupcomm_conformance.steps.mutants.core_by_rows import mutated
 from groupcomm_conformance.steps.mutants.implementation import mutants
-from groupcomm_conformance.steps.mutants.replaying import mutated
 from tests.cores import MANIFESTS, PROTOCOLS, closed_conformance, conformance
 
 BROKEN = {

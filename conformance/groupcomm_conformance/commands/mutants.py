@@ -19,11 +19,11 @@ from groupcomm_conformance.random_events import conditions as by_claims
 from groupcomm_conformance.random_events import mutants_by_events as by_events
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable, conforming, tables_of
-from groupcomm_conformance.steps.mutants.confronting import Noticed
+from groupcomm_conformance.steps.mutants.core_by_rows import Judge, verdicts
 from groupcomm_conformance.steps.mutants.explaining import explanations
 from groupcomm_conformance.steps.mutants.implementation import Mutant, mutants
-from groupcomm_conformance.steps.mutants.replaying import Judge, verdicts
 from groupcomm_conformance.steps.mutants.report import Fate
+from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed
 from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.verdicts import judge
 from groupcomm_conformance.steps.table import StepTable, Tables
@@ -248,7 +248,7 @@ class _Campaign:
         rows = self._run(root, identity, prepared, {mutant.name: mutant for mutant in made}, _TOGETHER)
         return [rows[mutant.name]["by"] for mutant in made]
 
-    def confront(  # noqa: PLR0917 - it stands for `confronting.confront`
+    def confront(  # noqa: PLR0917 - it stands for `spec_by_tlc.confront`
         self,
         root: Path,
         tables: Mapping[str, ModelTable],
@@ -260,7 +260,7 @@ class _Campaign:
         *,
         workers: int | None,  # noqa: ARG002 - executors decide that
     ) -> list[Noticed | None]:
-        """Give for each mutant of the specification what notices it; see `confronting.confront`."""
+        """Give for each mutant of the specification what notices it; see `spec_by_tlc.confront`."""
         campaigns.require()
         from groupcomm_spark import mutants as tasks_of  # noqa: PLC0415 - as above
         from groupcomm_spark import shipping  # noqa: PLC0415 - as above

@@ -15,8 +15,8 @@ from groupcomm_conformance.models.model import Model
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.ports.adapter import PATIENCE
 from groupcomm_conformance.ports.archive import read_archive
-from groupcomm_conformance.ports.doing import follow
 from groupcomm_conformance.ports.errors import VectorError
+from groupcomm_conformance.ports.on_core import follow
 from groupcomm_conformance.ports.packing import CHANGES, RELEASED, pack, release, write
 from groupcomm_conformance.ports.release import FORMAT, MANIFEST, RELEASE
 from groupcomm_conformance.ports.released import VectorSet, read_release

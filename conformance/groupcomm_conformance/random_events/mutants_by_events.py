@@ -26,9 +26,9 @@ from groupcomm.shapes import Atom, Choice, Function, Record, Shape, shape_of
 from groupcomm.view import View, ViewId
 from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
-from groupcomm_conformance.steps.mutants.confronting import Bench, Block, Noticed
+from groupcomm_conformance.steps.mutants.core_by_rows import mutated
 from groupcomm_conformance.steps.mutants.implementation import Mutant
-from groupcomm_conformance.steps.mutants.replaying import mutated
+from groupcomm_conformance.steps.mutants.spec_by_tlc import Bench, Block, Noticed
 from groupcomm_conformance.steps.mutants.verdicts import Judged, given
 from groupcomm_conformance.steps.rows import LIMIT, Endless, Guard
 from groupcomm_conformance.steps.table import HANDLED, StepTable
