@@ -107,7 +107,7 @@ def test_a_command_that_needs_no_specification_works(whole: Path, tmp_path: Path
                 "report",
                 "errata",
                 "requirements",
-                "stack",
+                "assumptions",
                 "guarantees",
                 "vectors --all --out vectors",
                 "jgroups",
