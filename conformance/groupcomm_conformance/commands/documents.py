@@ -1,4 +1,4 @@
-"""`groupcomm errata`, `requirements`, `assumptions`, `guarantees`: the documents that are written from the manifests."""
+"""`groupcomm errata`, `requirements`, `assumptions` and `guarantees`: documents that are made of the manifests."""
 
 from os.path import lexists
 from pathlib import Path
