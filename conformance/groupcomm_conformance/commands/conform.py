@@ -172,7 +172,7 @@ def command(
         ((manifest, each),) = models
         with console.Watch(models) as watch:
             checked = checking.run_model(manifest, each, cache=checking.Cache.of(root), listener=watch)
-            (made,) = _made([(manifest, each, checked)], Tables.of(root), closed=closed)
+            (made,) = _keyed_tables([(manifest, each, checked)], Tables.of(root), closed=closed)
         raise typer.Exit(_one_row(manifest, each, made, implementations[manifest.protocol], row, closed=closed))
     raise typer.Exit(_judged(root, models, implementations, fresh=fresh, cached=cached, closed=closed, as_json=as_json))
 
@@ -244,7 +244,7 @@ def _conformances(
         searched = [(*each, checked) for each, checked in zip(models, results, strict=True)]
         return [
             conform(*each, implementations[each[0].protocol], tables=tables, made=table, closed=closed)
-            for each, table in zip(searched, _made(searched, tables, closed=closed), strict=True)
+            for each, table in zip(searched, _keyed_tables(searched, tables, closed=closed), strict=True)
         ]
 
 
@@ -266,7 +266,7 @@ def _watch(
     watch(adapter, of, signs, skips, patience)
 
 
-def _made(
+def _keyed_tables(
     searched: Sequence[tuple[Manifest, Model, checking.CheckedModel]], tables: Tables, *, closed: bool
 ) -> Iterator[tuple[StepTable, str] | None]:
     """Give the tables of models with their keys; where `closed`, of the states that their rows leave."""

@@ -281,10 +281,10 @@ def _failed(part: Part, skips: Skips, places: Places, at: int, walk: Walk, *, du
     found = Failure(at + 1, failure.verdict, failure.outcome, failure.state, failure.effects, failure.reason)
     first = (failure.verdict, event) not in part.replayed.groups
     if part.add(found, event, skips) and first:
-        part.wrong.append(_told(part, walk, due, found, places.of(event)))
+        part.wrong.append(_failure_text(part, walk, due, found, places.of(event)))
 
 
-def _told(part: Part, walk: Walk, due: _Due, failure: Failure, place: str) -> str:
+def _failure_text(part: Part, walk: Walk, due: _Due, failure: Failure, place: str) -> str:
     step = due.what
     level = "from start" if due.stateful else "from given states"
     lines = [f"{failure.verdict} in {walk.name}, {level}"]

@@ -301,7 +301,7 @@ def _differs(protocol: Protocol, config: object, mutant: Mutant, steps: Sequence
                 break
         else:
             return ""
-    return _shown(
+    return _step_text(
         to_spec(step.before), to_spec(step.event), f"{step.outcome} {step.effects}", f"{other.outcome} {other.effects}"
     )
 
@@ -360,10 +360,10 @@ def _place(noticed: Noticed, block: Block) -> str:
     if noticed.fails or not row.isdigit():
         return f"{block.model}: {noticed.by}"
     at, number = divmod(int(row) - 1, len(block.table.events))
-    return f"{block.model}: {_shown(block.table.states[at], block.table.events[number])}"
+    return f"{block.model}: {_step_text(block.table.states[at], block.table.events[number])}"
 
 
-def _shown(state: Value, event: Value, *came: str) -> str:
+def _step_text(state: Value, event: Value, *came: str) -> str:
     """Write a step, and what original and mutant make of it."""
     labels = ("original", "mutant  ")
     lines = [f"state    {brief(state)}", f"event    {brief(event)}"]
