@@ -140,7 +140,7 @@ func (w Window) highestPending(least int64) int64 {
 	return least
 }
 
-// free is the highest seqno of x that may be delivered now, of those up to n.
+// deliverable is the highest seqno of x that may be delivered now, of those up to n.
 func (s State) deliverable(x string, n int64) int64 {
 	if s.Held {
 		return min(n, s.Windows[x].meant(s.Limit[x]))

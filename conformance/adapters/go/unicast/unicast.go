@@ -248,7 +248,7 @@ func retransmitTimeout(c Config, s State, e RetransmitTimeout) Result {
 	return group.Ignored(s)
 }
 
-// heard: the peer is in this incarnation. `news` says whether no later or equal incarnation was known.
+// noteIncarnation: the peer is in this incarnation. `news` says whether no later or equal incarnation was known.
 func (s State) noteIncarnation(c Config, peer string, incarnation int64) (after State, effects group.Effects, news bool) {
 	before := s.knownIncarnation(peer)
 	if incarnation <= before {
