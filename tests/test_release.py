@@ -18,9 +18,7 @@ import zstandard
 
 from groupcomm import stable
 from groupcomm_conformance.commands.main import main
-from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.ports import release as releases
-from groupcomm_conformance.ports import skipping
 from groupcomm_conformance.ports.errors import VectorError
 from groupcomm_conformance.ports.on_core import follow
 from groupcomm_conformance.ports.packing import pack, write
@@ -264,15 +262,6 @@ def test_a_file_of_few_rows_that_is_none_is_refused(folder: Path, document: obje
     changed(folder, "minimal.json", lambda _: None)
     with pytest.raises(VectorError, match=r"minimal\.json:1: expected rows of join_small"):
         read_release(folder, STABLE).minimal("join_small")
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, lambda file: file.symlink_to("/dev/zero"), sparse])
-def test_a_skip_list_that_never_ends_is_refused(tmp_path: Path, make: Callable[[Path], object]) -> None:
-    make(tmp_path / "skips")
-    with pytest.raises(FileError, match=r"skips:1: expected a skip list .*, not"):
-        skipping.read(tmp_path / "skips")
-    with pytest.raises(FileError, match=r"none:1: expected a skip list .*but there is no such file"):
-        skipping.read(tmp_path / "none")
 
 
 def test_an_interrupted_run_keeps_what_was_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
