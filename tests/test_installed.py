@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from groupcomm_conformance.ports.packing import pack
-from groupcomm_conformance.ports.release import protocol_files
+from groupcomm_conformance.ports.vector_files import protocol_files
 from tests.cores import MANIFESTS
 
 pytestmark = pytest.mark.installed

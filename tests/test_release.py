@@ -18,12 +18,12 @@ import zstandard
 
 from groupcomm import stable
 from groupcomm_conformance.commands.main import main
-from groupcomm_conformance.ports import release as releases
+from groupcomm_conformance.ports import vector_files
 from groupcomm_conformance.ports.errors import VectorError
 from groupcomm_conformance.ports.on_core import follow
 from groupcomm_conformance.ports.packing import pack, write
-from groupcomm_conformance.ports.release import MANIFEST, RELEASE, Made, protocol_files
-from groupcomm_conformance.ports.released import read_release
+from groupcomm_conformance.ports.vector_files import MANIFEST, RELEASE, Made, protocol_files
+from groupcomm_conformance.ports.vector_reader import read_release
 from tests.cores import MANIFESTS, PROTOCOLS, ROOT, core_of
 
 STABLE, MANIFEST_OF = PROTOCOLS["stable"], MANIFESTS["stable"]
@@ -265,8 +265,8 @@ def test_a_file_of_few_rows_that_is_none_is_refused(folder: Path, document: obje
 
 
 def test_an_interrupted_run_keeps_what_was_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = releases._Files(tmp_path)  # noqa: SLF001 - an empty cache
-    monkeypatch.setattr(releases._Files, "of", lambda _: store)  # noqa: SLF001
+    store = vector_files._Files(tmp_path)  # noqa: SLF001 - an empty cache
+    monkeypatch.setattr(vector_files._Files, "of", lambda _: store)  # noqa: SLF001
     makes: list[str] = []
 
     def interrupted(name: str) -> None:

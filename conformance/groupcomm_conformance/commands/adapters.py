@@ -20,8 +20,8 @@ from groupcomm_conformance.ports.conforming import Part, Places, kept, lines, ro
 from groupcomm_conformance.ports.judging import Asked
 from groupcomm_conformance.ports.port import Port
 from groupcomm_conformance.ports.prelude import Preludes
-from groupcomm_conformance.ports.released import VectorSet
 from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
+from groupcomm_conformance.ports.vector_reader import VectorSet
 from groupcomm_conformance.ports.walking import Walk, random_walks, started, steps_of, walked
 from groupcomm_conformance.ports.words import arms
 from groupcomm_conformance.protocols.derive import Protocol, constants_of

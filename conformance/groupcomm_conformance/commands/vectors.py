@@ -18,9 +18,9 @@ from groupcomm_conformance.ports.archive import read_archive
 from groupcomm_conformance.ports.errors import VectorError
 from groupcomm_conformance.ports.on_core import follow
 from groupcomm_conformance.ports.packing import CHANGES, RELEASED, pack, release, write
-from groupcomm_conformance.ports.release import FORMAT, MANIFEST, RELEASE
-from groupcomm_conformance.ports.released import VectorSet, read_release
 from groupcomm_conformance.ports.unpacked import manifest_in
+from groupcomm_conformance.ports.vector_files import FORMAT, MANIFEST, RELEASE
+from groupcomm_conformance.ports.vector_reader import VectorSet, read_release
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol
 from groupcomm_conformance.random_events.drawn import LENGTH
