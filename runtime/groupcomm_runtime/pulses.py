@@ -45,7 +45,7 @@ class Pulses:
     @property
     def count(self) -> int:
         """Members whose name is known."""
-        return len(self._names)
+        return len(self._name_of)
 
     def beats(self, number: int, view: ViewId, others: Collection[Address], *, alike: bool) -> None:
         """The heartbeat with this number is sent. `alike`: pulses may say it to the other members of the view."""
@@ -61,12 +61,19 @@ class Pulses:
         self.to.append(to)
         return True
 
-    def named(self, sender: Address, name: bytes, said: Heartbeat) -> None:
-        """A whole heartbeat came, with the name of its sender's view. It is for a member of that view alone."""
-        if said.counts and said.view != _NONE and self._name_of.get(sender) != name:
-            self._names.pop(self._name_of.get(sender, b""), None)
-            self._name_of[sender] = name
-            self._names[name] = sender, said.view
+    def named(self, sender: Address, name: bytes, said: Heartbeat) -> bool:
+        """A whole heartbeat came, with the name of its sender's view. It is for a member of that view alone.
+
+        True if a pulse could have said it: then it is taken as one.
+        """
+        if not said.counts or said.view == _NONE:
+            return False
+        if self._names.get(name) == (sender, said.view):
+            return not said.suspects and self.heard(name, said.number)
+        self._names.pop(self._name_of.get(sender, b""), None)
+        self._name_of[sender] = name
+        self._names[name] = sender, said.view
+        return False
 
     def heard(self, name: bytes, number: int) -> bool:
         """Take a pulse. False where the name is not known."""
@@ -86,6 +93,6 @@ class Pulses:
 
     def keep(self, staying: Collection[Address]) -> None:
         """Forget the names of all others."""
-        if len(self._names) > len(staying):
+        if len(self._name_of) > len(staying):
             self._name_of = {each: name for each, name in self._name_of.items() if each in staying}
             self._names = {name: found for name, found in self._names.items() if found[0] in staying}

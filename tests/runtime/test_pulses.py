@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from groupcomm.view import NO_VIEW, ViewId
 from groupcomm_runtime import Group, Settings, frames
 from groupcomm_runtime.codec import VERSION
 from groupcomm_runtime.frames import NAME, PULSE, Seal
-from groupcomm_runtime.layers import configs, stack_of
+from groupcomm_runtime.layers import DISCOVER, HIGHEST, configs, stack_of
 from groupcomm_runtime.pulses import Pulses
 from tests.runtime.conversing import KEY, OTHER, run
 
@@ -92,12 +93,15 @@ def test_a_pulse_is_taken_by_the_view_of_the_last_whole_heartbeat() -> None:
     mine.named("b", b"of other", said(2, counts=False))
     assert not mine.heard(b"of none.", 3)
     assert not mine.heard(b"of other", 3)
-    mine.named("b", b"of one..", said(4))
+    assert not mine.named("b", b"of one..", said(4)), "HEARTBEAT has to hear of this view"
     assert mine.heard(b"of one..", 6)
     assert mine.heard(b"of one..", 5), "it is overtaken"
     assert [*mine.taken()] == [("b", said(6))]
     assert [*mine.taken()] == []
-    mine.named("b", b"of two..", said(7, LATER, suspects=True))
+    assert mine.named("b", b"of one..", said(7)), "whole, and as a pulse says it"
+    assert not mine.named("b", b"of one..", said(8, suspects=True))
+    assert [*mine.taken()] == [("b", said(7))]
+    assert not mine.named("b", b"of two..", said(7, LATER, suspects=True))
     assert not mine.heard(b"of one..", 8)
     assert mine.heard(b"of two..", 8)
     assert [*mine.taken()] == [("b", said(8, LATER))]
@@ -255,6 +259,27 @@ def test_a_beat_is_half_an_interval_away_at_least_whatever_the_clock_does(
                 past = (now + found) % BEATS.heartbeat
                 assert min(past, BEATS.heartbeat - past) < 1e-5
             assert to_beat(0.02) == 0.02
+
+    run(test())
+
+
+def test_in_a_crowd_each_tells_less_often_and_all_as_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten members tell of what they keep every 0.2 seconds, fifty every second; and not at the same time."""
+
+    async def test() -> None:
+        async with groupcomm_runtime.join("demo", name="a", key=KEY, folder=tmp_path, settings=BEATS) as a:
+            while len(a.members) != 1:  # noqa: ASYNC110 - of no event
+                await asyncio.sleep(0.02)
+            own = a._member  # noqa: SLF001
+            for count, least, most in ((10, 0.15, 0.25), (50, 0.45, 1.55)):
+                of = SimpleNamespace(decision=SimpleNamespace(members=range(count)))
+                with monkeypatch.context() as patch:
+                    patch.setattr(type(own), "gms", of)
+                    found = [own._fitted(HIGHEST, 0.2) for _ in range(500)]  # noqa: SLF001
+                    assert own._fitted(DISCOVER, 1.0) == pytest.approx(1.0, abs=0.06)  # noqa: SLF001
+                assert least <= min(found) <= max(found) <= most
+                assert sum(found) / 500 == pytest.approx(0.02 * count, rel=0.15, abs=0.03)
+            assert max(found) - min(found) > 0.7
 
     run(test())
 
