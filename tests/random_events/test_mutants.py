@@ -41,6 +41,7 @@ def table_named(name: str, of: str) -> StepTable:
     return table
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
 def test_no_random_step_refutes_that_mutants_of_a_core_are_equivalent(name: str) -> None:
     """All explanations there are, with some of the steps that `groupcomm mutants` takes."""

@@ -24,7 +24,7 @@ MANIFEST = load(find_root(), "sequencer")
 
 @cache
 def written() -> str:
-    """Give what the solver is told, in TLA+. (Not when tests are collected: all workers would read the theory.)"""
+    """Give what the solver is told, in TLA+; not when tests are collected, as all workers would read the theory."""
     return sequencer.theory_of(MANIFEST).written()
 
 
