@@ -334,7 +334,9 @@ def test_an_encrypted_group_shows_no_message_on_the_network_and_refuses_a_member
             await a.send(b"the word of the day")
             assert [b"the word of the day"] == await messages(b, 1)
             assert len(seen) > 10
-            assert not any(b"the word" in each or a.address.encode() in each for each in seen)  # two bytes come by chance
+            assert not any(
+                b"the word" in each or a.address.encode() in each for each in seen
+            )  # two bytes come by chance
             with pytest.raises(BadInputError, match="encrypted= or era=: give the same"):
                 async with join("demo", name="c", settings=FAST, **joins):
                     pytest.fail("it reads nothing")

@@ -51,7 +51,10 @@ def test_broken_cores_are_noticed(name: str, seed: int, claim: str) -> None:
     ("arguments", "said"),
     [
         (["sequencer/flush/gms/stable", "--forever", "slow"], "has no merge_gms, nakack, unicast"),
-        (["/".join(DATAGRAMS), "--forever", "cut"], "Invalid value for '--forever': cut is none of one_way, pair_cut, slow"),
+        (
+            ["/".join(DATAGRAMS), "--forever", "cut"],
+            "Invalid value for '--forever': cut is none of one_way, pair_cut, slow",
+        ),
         (["/".join(DATAGRAMS), "--forever", "slow", "--majority"], "without a majority waits for ever"),
     ],
 )
