@@ -24,6 +24,10 @@ state from there on, and ask. Kept is the state of the latest formed view (the o
 SEQUENCER), and of several such states the one that most members have. A formed view that ends before it is
 decided has none.
 
+SAFE tells a sender that its messages are safe: the members have them. Where it is not decided yet which state is
+kept, a message may be in a state that is not kept. So the sender is told when that is decided, or that nobody
+knows, if its view ends before.
+
 Only the founder of a group begins with a state. If no member of a view has one, the application of each is
 told (`NoState`), and may declare its own (`DeclareRequested`). A declared state loses against any other.
 
@@ -43,7 +47,7 @@ from attrs import frozen
 
 from .effects import Multicast, PassUp, Send, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Below, Deliver, MergeViewInstalled, Payload, ViewFormed, ViewInstalled
+from .events import Below, Deliver, MergeViewInstalled, Payload, SafeUpTo, UnknownUpTo, ViewFormed, ViewInstalled
 from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
@@ -92,6 +96,7 @@ __all__ = [
     "PutPart",
     "ReadPart",
     "Room",
+    "SafeUpTo",
     "Seen",
     "SendRequested",
     "SoonTimeout",
@@ -104,6 +109,7 @@ __all__ = [
     "TellReceived",
     "Told",
     "Transition",
+    "UnknownUpTo",
     "ViewFormed",
     "ViewInstalled",
     "start",
@@ -317,6 +323,8 @@ Event: TypeAlias = (
     | AskTimeout
     | SoonTimeout
     | DeclareRequested
+    | SafeUpTo
+    | UnknownUpTo
     | ViewFormed
     | ViewInstalled
     | MergeViewInstalled
@@ -411,6 +419,8 @@ Effect: TypeAlias = (
         | StateDeclared
         | Full
         | Room
+        | SafeUpTo
+        | UnknownUpTo
     ]
     | SetTimer
 )
@@ -491,6 +501,7 @@ class State:
     timer: bool
     soon: bool
     owes: bool
+    safe: int
     giving: Giving
 
 
@@ -535,6 +546,7 @@ def start(member: Address) -> State:
         timer=False,
         soon=False,
         owes=False,
+        safe=0,
         giving=Giving(()),
     )
 
@@ -574,6 +586,12 @@ def step(config: Config, state: State, event: Event) -> Transition:
             return _soon_timeout(config, state)
         case DeclareRequested():
             return _declare_requested(state, event)
+        case SafeUpTo(number):
+            if state.settled:
+                return evolve(state, safe=0), (PassUp(event),)
+            return evolve(state, safe=number), ()
+        case UnknownUpTo():  # so is what waits
+            return evolve(state, safe=0), (PassUp(event),)
         case ViewFormed():
             return _view_formed(state, event)
         case ViewInstalled():
@@ -897,6 +915,8 @@ def _tell_received(state: State, event: TellReceived) -> Transition:
     if len(told) < len(state.view.members):
         return heard, (*room, *tells)
     decided, effects = _decided(heard, told)
+    if state.safe and decided.settled:
+        return evolve(decided, safe=0), (*room, *effects, PassUp(SafeUpTo(state.safe)))
     return decided, (*room, *effects)
 
 
@@ -947,13 +967,15 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         vacant=vacant,
         telling=unsettled,
         owes=False,
+        safe=0,
         declares=False,
         told=_NONE_TOLD,
         refused=_NONE_REFUSED,
         giving=staying,
     )
     entered = _stands(entered)
-    freed = _freed(state, frozenset(state.giving) - now)
+    unknown = (PassUp(UnknownUpTo(state.safe)),) if state.safe else ()
+    freed = (*unknown, *_freed(state, frozenset(state.giving) - now))
     if unsettled:
         if state.marked and state.provider in now:  # perhaps its state is kept
             return entered, (*freed, _tell(entered))

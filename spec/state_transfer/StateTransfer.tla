@@ -45,6 +45,11 @@
 (* own (DeclareRequested). Then a state is kept that the members have, or  *)
 (* the declared one. It counts as declared, and loses against any other.   *)
 (*                                                                         *)
+(* SAFE tells a sender that its messages are safe: the members have them.  *)
+(* Where it is not decided yet which state is kept, a message may be in a  *)
+(* state that is not kept. So the sender is told when that is decided, or  *)
+(* that nobody knows, if its view ends before.                             *)
+(*                                                                         *)
 (* A member multicasts nothing in a step that a message of the order       *)
 (* causes. The layers below may be about to send what they had to hold     *)
 (* back, and a message from within would overtake it. A timer of no time   *)
@@ -89,6 +94,8 @@ ForgetGone == TRUE         \* a provider forgets an asker that is not in its vie
 DeclaredIsLast == TRUE     \* a declared state is kept only where there is no other
 AnswerOrder == "soon"      \* a member that delivers in the order multicasts "soon", by a timer, or "at_once"
 TimerOnce == TRUE          \* the timer is set only where it is not set
+SafeIfDecided == TRUE      \* messages are told safe when it is decided which state is kept
+UnknownAtEnd == TRUE       \* ... and those that wait for that when the view ends are told unknown
 
 ASSUME
     /\ AskBy \in {"order", "unicast"} /\ InstallWhen \in {"marked", "whole"}
@@ -98,7 +105,7 @@ ASSUME
     /\ AnswerOrder \in {"soon", "at_once"}
     /\ KeepFrom \in {"base", "latest", "any"}
     /\ {NumberAttempts, AskAgain, Credits, SignalFull, CountBytes, TellOnMerge, NameBranches, KeepMost, StandsIfBased, TellVacant,
-        ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce} \subseteq BOOLEAN
+        ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce, SafeIfDecided, UnknownAtEnd} \subseteq BOOLEAN
     /\ {Window, FullAt, MaxHeld, AskTime} \subseteq Nat \ {0} /\ FullAt <= MaxHeld
 
 -----------------------------------------------------------------------------
@@ -141,6 +148,10 @@ Full == PassUp([type |-> "Full"])
 Room == PassUp([type |-> "Room"])
 Ends == PassUp([type |-> "Ends"])
 
+\* As SAFE tells it: the own multicasts up to `number`, of which nothing was said yet, are safe; or nobody knows.
+SafeUpTo(number) == PassUp([type |-> "SafeUpTo", number |-> number])
+UnknownUpTo(number) == PassUp([type |-> "UnknownUpTo", number |-> number])
+
 -----------------------------------------------------------------------------
 (* State *)
 
@@ -178,6 +189,7 @@ Start(member) ==
      timer |-> FALSE,           \* the timer "ask" is set
      soon |-> FALSE,            \* the timer "soon" is set
      owes |-> FALSE,            \* it has yet to multicast its TELL
+     safe |-> 0,                \* the own multicasts up to this one are safe if the state is kept; 0: none waits for that
      giving |-> [m \in {} |-> 0]] \* of each member that it provides: the attempt, the next part, and the credit
 
 \* Its view is formed, as far as it knows.
@@ -378,6 +390,20 @@ AskTimeout(s, e) ==
     ELSE Ask([after EXCEPT !.refused = {}], <<>>)
 
 -----------------------------------------------------------------------------
+(* SAFE tells of own multicasts *)
+
+SafeToldUpTo(s, e) ==
+    IF s.settled \/ ~SafeIfDecided THEN Handled([s EXCEPT !.safe = 0], <<PassUp(e)>>) ELSE Handled([s EXCEPT !.safe = e.number], <<>>)
+
+\* (What waits counts as unknown, too.)
+UnknownToldUpTo(s, e) == Handled([s EXCEPT !.safe = 0], <<PassUp(e)>>)
+
+\* What waits is told in the step that decides, and when the view ends before.
+Tells(s, step) ==
+    IF s.safe = 0 \/ ~step.state.settled THEN step
+    ELSE Handled([step.state EXCEPT !.safe = 0], Append(step.effects, SafeUpTo(s.safe)))
+
+-----------------------------------------------------------------------------
 (* Views, and which state is kept where they merge *)
 
 \* The name of the state that a member of view `s.view` leaves it with. A state that is coming from a provider has the name that
@@ -469,7 +495,7 @@ TellReceived(s, e) ==
        ELSE IF ~IsMember(s, e.sender) THEN RemoteError(s)
        ELSE IF ~begins /\ e.sender \in DOMAIN s.told THEN Ignored(s)
        ELSE IF DOMAIN told = MembersOf(s.view)
-       THEN LET decided == Decided(heard, told) IN Handled(decided.state, room \o decided.effects)
+       THEN LET decided == Tells(heard, Decided(heard, told)) IN Handled(decided.state, room \o decided.effects)
        ELSE Handled(heard, room \o tells)
 
 \* A multicast that a message of the order has caused.
@@ -497,8 +523,10 @@ ViewInstalled(s, e) ==
         entered == Stands([s EXCEPT !.view = e.view, !.has = @ \/ founds, !.name = NameAfter(s),
                              !.settled = ~unsettled /\ ~vacant, !.vacant = vacant,
                              !.seen = LatestLives(@, now), !.telling = unsettled, !.owes = FALSE, !.declares = FALSE, !.told = [m \in {} |-> 0], !.refused = {},
+                             !.safe = IF UnknownAtEnd THEN 0 ELSE @,
                              !.giving = IF ForgetGone THEN [m \in DOMAIN @ \cap now |-> @[m]] ELSE @])
-        freed == IF ForgetGone THEN Freed(s, DOMAIN s.giving \ now) ELSE <<>>
+        unknown == IF s.safe > 0 /\ UnknownAtEnd THEN <<UnknownUpTo(s.safe)>> ELSE <<>>
+        freed == unknown \o (IF ForgetGone THEN Freed(s, DOMAIN s.giving \ now) ELSE <<>>)
         \* (A provider ignores an ASK that comes before the decision.)
         stays == s.provider \in now /\ (~unsettled \/ (s.marked /\ ContinueIfKept))
         after == IF stays THEN entered ELSE Idle(entered)
@@ -527,6 +555,8 @@ Step(s, e) ==
       [] e.type = "AskTimeout" -> AskTimeout(s, e)
       [] e.type = "SoonTimeout" -> SoonTimeout(s, e)
       [] e.type = "DeclareRequested" -> DeclareRequested(s, e)
+      [] e.type = "SafeUpTo" -> SafeToldUpTo(s, e)
+      [] e.type = "UnknownUpTo" -> UnknownToldUpTo(s, e)
       [] e.type = "ViewFormed" -> ViewFormed(s, e)
       [] e.type \in {"ViewInstalled", "MergeViewInstalled"} -> ViewInstalled(s, e)
 =============================================================================

@@ -25,12 +25,13 @@ LocalTypeOK(m) ==
     /\ s.base \in Nat /\ (s.formed = 0 \/ s.base < s.formed)
     /\ s.after \in Nat /\ s.after <= s.upto /\ s.upto <= s.formed
     /\ s.vacant => ~s.settled /\ s.provider = Nobody
+    /\ s.safe \in Nat
 
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
     /\ up \subseteq Member
     /\ \A m \in Member : installed[m] \in 0 .. Len(views) /\ had[m] \in Nat
-    /\ spent \in [{"crashes", "failures", "declares", "misuses"} -> Nat]
+    /\ spent \in [{"crashes", "failures", "declares", "tells", "misuses"} -> Nat]
 
 -----------------------------------------------------------------------------
 (* Outcomes *)
@@ -210,6 +211,20 @@ TimerWhileWaitingStep ==
         \/ local'[m].declares \/ local'[m].soon
         \/ \E i \in DOMAIN act'.effects : act'.effects[i].type = "SetTimer"
 
+\* What SAFE tells is passed up, in its order, or waits while it is not decided which state is kept: as safe when that is
+\* decided, and as unknown when the view ends before.
+TellsWhenDecidedStep ==
+    \A m \in {act'.member} \cap up :
+        LET old == local[m].safe
+            event == IF act'.event.type \in {"SafeUpTo", "UnknownUpTo"} THEN act'.event.number ELSE 0
+            told == {i \in DOMAIN act'.effects : act'.effects[i].type = "PassUp" /\ act'.effects[i].event.type \in {"SafeUpTo", "UnknownUpTo"}}
+        IN /\ Cardinality(told) <= 1 /\ (told # {} => apps'[m].told > apps[m].told)
+           /\ Max({old, event}) = Max({local'[m].safe, IF told = {} THEN 0 ELSE apps'[m].told})
+           /\ \A i \in told :
+                act'.effects[i].event.type = IF ~local'[m].settled \/ local'[m].view # local[m].view THEN "UnknownUpTo"
+                                             ELSE IF event > 0 THEN act'.event.type ELSE "SafeUpTo"
+           /\ local'[m].view # local[m].view => local'[m].safe = 0
+
 \* A step belongs to one member; wires, order and applications change by its effects alone.
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
@@ -228,6 +243,7 @@ SendsWithState == [][SendsWithStateStep]_vars
 NeverAsksByTraffic == [][NeverAsksByTrafficStep]_vars
 EndsForReason == [][EndsForReasonStep]_vars
 AnswersLater == [][AnswersLaterStep]_vars
+TellsWhenDecided == [][TellsWhenDecidedStep]_vars
 TimerSetOnce == [][TimerSetOnceStep]_vars
 
 -----------------------------------------------------------------------------

@@ -194,7 +194,11 @@ func tellReceived(s State, e TellReceived) Result {
 	heard.Told, heard.Telling = told, heard.Telling && e.Sender != s.Member
 	if group.Is(told, s.View.Set()) {
 		r := decided(heard, told)
-		return group.Handled(r.State, group.Join(room, r.Effects))
+		effects := group.Join(room, r.Effects)
+		if r.State.Settled && s.Safe > 0 {
+			r.State.Safe, effects = 0, group.Join(effects, up(group.SafeUpTo{Number: s.Safe}))
+		}
+		return group.Handled(r.State, effects)
 	}
 	return group.Handled(heard, group.Join(room, tells))
 }
@@ -227,6 +231,16 @@ func declareRequested(s State) Result {
 	return group.Handled(s, group.Effects{s.tell()})
 }
 
+// safeUpTo: what is safe is told when it is decided which state is kept.
+func safeUpTo(s State, e group.SafeUpTo) Result {
+	if s.Settled {
+		s.Safe = 0
+		return group.Handled(s, up(e))
+	}
+	s.Safe = e.Number
+	return group.Handled(s, nil)
+}
+
 func viewInstalled(c Config, s State, view group.View, merged bool) Result {
 	now := view.Set()
 	if !now.Has(s.Member) || view.Id.Counter <= s.View.Id.Counter {
@@ -247,7 +261,12 @@ func viewInstalled(c Config, s State, view group.View, merged bool) Result {
 		}
 	}
 	t = t.stands()
-	effects := freed(s, group.Keys(s.Giving).Minus(now))
+	var unknown group.Effects
+	if s.Safe > 0 {
+		unknown = up(group.UnknownUpTo{Number: s.Safe})
+	}
+	t.Safe = 0
+	effects := group.Join(unknown, freed(s, group.Keys(s.Giving).Minus(now)))
 	stays := now.Has(s.Provider) && (!unsettled || s.Marked)
 	switch {
 	case unsettled && stays:

@@ -32,6 +32,11 @@ func Step(c Config, s State, event Event) Result {
 		return soonTimeout(c, s)
 	case DeclareRequested:
 		return declareRequested(s)
+	case group.SafeUpTo:
+		return safeUpTo(s, e)
+	case group.UnknownUpTo: // and so is what waits
+		s.Safe = 0
+		return group.Handled(s, up(e))
 	case group.ViewFormed:
 		return viewFormed(s, e)
 	case group.ViewInstalled:
