@@ -310,9 +310,7 @@ def _acked(state: State) -> int:
 
 def _report(config: Config, state: State, effects: tuple[Effect, ...]) -> Transition:
     """Report what can be reported now, after these effects. `Safe!Report`."""
-    if not _is_open(config, state):
-        return state, effects
-    if state.asks:
+    if state.asks:  # an answer is the first ACK of a view, and may come before this member knows that it is formed
         heard = _heard(state, state.among)
         less = any(number < state.before for number in heard)
         if not less and len(heard) < len(state.among - {state.member}):
@@ -321,6 +319,6 @@ def _report(config: Config, state: State, effects: tuple[Effect, ...]) -> Transi
         effects = (*effects, PassUp(told))
         state = evolve(_settled(state), told=state.before)
     safe = _acked(state)
-    if safe == state.told:
+    if not _is_open(config, state) or safe == state.told:
         return state, effects
     return evolve(state, told=safe, before=safe), (*effects, PassUp(SafeUpTo(safe)))

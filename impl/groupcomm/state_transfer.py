@@ -25,8 +25,9 @@ SEQUENCER), and of several such states the one that most members have. A formed 
 decided has none.
 
 SAFE tells a sender that its messages are safe: the members have them. Where it is not decided yet which state is
-kept, a message may be in a state that is not kept. So the sender is told when that is decided, or that nobody
-knows, if its view ends before.
+kept, a message may be in a state that is not kept. So the sender is told when that is decided. If its view ends
+before, nobody knows of any message that it has delivered till then: SAFE may yet tell that all have it. (SAFE
+numbers what this layer multicasts. So a member counts its own as they come.)
 
 Only the founder of a group begins with a state. If no member of a view has one, the application of each is
 told (`NoState`), and may declare its own (`DeclareRequested`). A declared state loses against any other.
@@ -501,6 +502,8 @@ class State:
     timer: bool
     soon: bool
     owes: bool
+    came: int
+    said: int
     safe: int
     giving: Giving
 
@@ -546,6 +549,8 @@ def start(member: Address) -> State:
         timer=False,
         soon=False,
         owes=False,
+        came=0,
+        said=0,
         safe=0,
         giving=Giving(()),
     )
@@ -553,6 +558,14 @@ def start(member: Address) -> State:
 
 def step(config: Config, state: State, event: Event) -> Transition:
     """Give the next state, and what is to be done, in order. `StateTransfer!Step`."""
+    after, effects = _step(config, state, event)
+    if isinstance(event, AppReceived | AskReceived | TellReceived) and event.sender == state.member:
+        after = evolve(after, came=after.came + 1)  # whatever it does
+    return after, effects
+
+
+def _step(config: Config, state: State, event: Event) -> Transition:
+    """Give the same, but for the count of own messages. `StateTransfer!StepOf`."""
     match event:
         case SendRequested(payload, size):
             if not state.has or state.vacant:
@@ -586,12 +599,12 @@ def step(config: Config, state: State, event: Event) -> Transition:
             return _soon_timeout(config, state)
         case DeclareRequested():
             return _declare_requested(state, event)
-        case SafeUpTo(number):
-            if state.settled:
-                return evolve(state, safe=0), (PassUp(event),)
-            return evolve(state, safe=number), ()
-        case UnknownUpTo():  # so is what waits
-            return evolve(state, safe=0), (PassUp(event),)
+        case SafeUpTo(number) | UnknownUpTo(number):
+            if number <= state.said:
+                return state, ()
+            if isinstance(event, SafeUpTo) and not state.settled:
+                return evolve(state, safe=number), ()
+            return evolve(state, said=number, safe=0), (PassUp(event),)
         case ViewFormed():
             return _view_formed(state, event)
         case ViewInstalled():
@@ -916,7 +929,7 @@ def _tell_received(state: State, event: TellReceived) -> Transition:
         return heard, (*room, *tells)
     decided, effects = _decided(heard, told)
     if state.safe and decided.settled:
-        return evolve(decided, safe=0), (*room, *effects, PassUp(SafeUpTo(state.safe)))
+        return evolve(decided, said=state.safe, safe=0), (*room, *effects, PassUp(SafeUpTo(state.safe)))
     return decided, (*room, *effects)
 
 
@@ -967,6 +980,7 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         vacant=vacant,
         telling=unsettled,
         owes=False,
+        said=state.said if state.settled else max(state.said, state.came),
         safe=0,
         declares=False,
         told=_NONE_TOLD,
@@ -974,7 +988,7 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         giving=staying,
     )
     entered = _stands(entered)
-    unknown = (PassUp(UnknownUpTo(state.safe)),) if state.safe else ()
+    unknown = (PassUp(UnknownUpTo(entered.said)),) if entered.said > state.said else ()
     freed = (*unknown, *_freed(state, frozenset(state.giving) - now))
     if unsettled:
         if state.marked and state.provider in now:  # perhaps its state is kept

@@ -122,13 +122,13 @@ Answered(s, effects) ==
     THEN Handled([Settled(s) EXCEPT !.told = s.before], Append(effects, SafeUpTo(s.before)))
     ELSE Handled(s, effects)
 
-\* Report what can be reported now, after these effects.
+\* Report what can be reported now, after these effects. (An answer is the first ACK of a view. It may come before this member knows
+\* that the view is formed, and another ACK after it.)
 Report(s, effects) ==
     LET first == Answered(s, effects)
         t == first.state
         n == Acked(t)
-    IN IF ~IsOpen(s) THEN Handled(s, effects)
-       ELSE IF t.asks \/ n = t.told THEN first
+    IN IF t.asks \/ ~IsOpen(t) \/ n = t.told THEN first
        ELSE Handled([t EXCEPT !.told = n, !.before = n], Append(first.effects, SafeUpTo(n)))
 
 -----------------------------------------------------------------------------

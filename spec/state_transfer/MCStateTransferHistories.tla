@@ -6,8 +6,8 @@ AB == <<"A", "B">>
 ABC == <<"A", "B", "C">>
 JustA == <<"A">>
 
-\* In the second view A is alone.
-AParts == Len(views) > 1 => views[2].members = <<"A">>
+\* First A is alone, and then B coordinates a view with A.
+AParts == (Len(views) > 1 => views[2].members = <<"A">>) /\ (Len(views) > 2 => views[3].members = <<"B", "A">>)
 
 OneOfB == [m \in Member |-> IF m = "B" THEN 1 ELSE 0]
 OneOfA == [m \in Member |-> IF m = "A" THEN 1 ELSE 0]

@@ -47,8 +47,10 @@
 (*                                                                         *)
 (* SAFE tells a sender that its messages are safe: the members have them.  *)
 (* Where it is not decided yet which state is kept, a message may be in a  *)
-(* state that is not kept. So the sender is told when that is decided, or  *)
-(* that nobody knows, if its view ends before.                             *)
+(* state that is not kept. So the sender is told when that is decided. If  *)
+(* its view ends before, nobody knows of any message that it has delivered *)
+(* till then: SAFE may yet tell that all have it. (SAFE numbers what this  *)
+(* layer multicasts. So a member counts its own as they come.)             *)
 (*                                                                         *)
 (* A member multicasts nothing in a step that a message of the order       *)
 (* causes. The layers below may be about to send what they had to hold     *)
@@ -95,7 +97,7 @@ DeclaredIsLast == TRUE     \* a declared state is kept only where there is no ot
 AnswerOrder == "soon"      \* a member that delivers in the order multicasts "soon", by a timer, or "at_once"
 TimerOnce == TRUE          \* the timer is set only where it is not set
 SafeIfDecided == TRUE      \* messages are told safe when it is decided which state is kept
-UnknownAtEnd == TRUE       \* ... and those that wait for that when the view ends are told unknown
+UnknownAtEnd == "came"     \* ... when the view ends before, those that "came" are unknown; or those that "wait"; or "none"
 
 ASSUME
     /\ AskBy \in {"order", "unicast"} /\ InstallWhen \in {"marked", "whole"}
@@ -103,9 +105,9 @@ ASSUME
     /\ OnFailure \in {"refuses", "silent", "ends"} /\ OnRefusal \in {"next", "waits"}
     /\ OnOverflow \in {"asks_again", "grows"} /\ FoundsWhen \in {"first", "alone"} /\ SendWhen \in {"has", "view"}
     /\ AnswerOrder \in {"soon", "at_once"}
-    /\ KeepFrom \in {"base", "latest", "any"}
+    /\ KeepFrom \in {"base", "latest", "any"} /\ UnknownAtEnd \in {"came", "wait", "none"}
     /\ {NumberAttempts, AskAgain, Credits, SignalFull, CountBytes, TellOnMerge, NameBranches, KeepMost, StandsIfBased, TellVacant,
-        ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce, SafeIfDecided, UnknownAtEnd} \subseteq BOOLEAN
+        ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce, SafeIfDecided} \subseteq BOOLEAN
     /\ {Window, FullAt, MaxHeld, AskTime} \subseteq Nat \ {0} /\ FullAt <= MaxHeld
 
 -----------------------------------------------------------------------------
@@ -189,7 +191,9 @@ Start(member) ==
      timer |-> FALSE,           \* the timer "ask" is set
      soon |-> FALSE,            \* the timer "soon" is set
      owes |-> FALSE,            \* it has yet to multicast its TELL
-     safe |-> 0,                \* the own multicasts up to this one are safe if the state is kept; 0: none waits for that
+     came |-> 0,                \* how many own multicasts have come in the order
+     said |-> 0,                \* the own multicasts up to this one were reported, safe or unknown
+     safe |-> 0,                \* those up to this one are safe if the state is kept; 0: none waits for that
      giving |-> [m \in {} |-> 0]] \* of each member that it provides: the attempt, the next part, and the credit
 
 \* Its view is formed, as far as it knows.
@@ -392,16 +396,28 @@ AskTimeout(s, e) ==
 -----------------------------------------------------------------------------
 (* SAFE tells of own multicasts *)
 
+\* It says so of these.
+Says(s, n) == [s EXCEPT !.said = n, !.safe = 0]
+
 SafeToldUpTo(s, e) ==
-    IF s.settled \/ ~SafeIfDecided THEN Handled([s EXCEPT !.safe = 0], <<PassUp(e)>>) ELSE Handled([s EXCEPT !.safe = e.number], <<>>)
+    IF e.number <= s.said THEN Ignored(s)
+    ELSE IF s.settled \/ ~SafeIfDecided THEN Handled(Says(s, e.number), <<PassUp(e)>>)
+    ELSE Handled([s EXCEPT !.safe = e.number], <<>>)
 
 \* (What waits counts as unknown, too.)
-UnknownToldUpTo(s, e) == Handled([s EXCEPT !.safe = 0], <<PassUp(e)>>)
+UnknownToldUpTo(s, e) == IF e.number <= s.said THEN Ignored(s) ELSE Handled(Says(s, e.number), <<PassUp(e)>>)
 
-\* What waits is told in the step that decides, and when the view ends before.
+\* What waits is told in the step that decides.
 Tells(s, step) ==
     IF s.safe = 0 \/ ~step.state.settled THEN step
-    ELSE Handled([step.state EXCEPT !.safe = 0], Append(step.effects, SafeUpTo(s.safe)))
+    ELSE Handled(Says(step.state, s.safe), Append(step.effects, SafeUpTo(s.safe)))
+
+\* Of these nobody knows when the view ends.
+Doubts(s) ==
+    IF s.settled THEN 0
+    ELSE CASE UnknownAtEnd = "came" -> IF s.came > s.said THEN s.came ELSE 0
+           [] UnknownAtEnd = "wait" -> s.safe
+           [] UnknownAtEnd = "none" -> 0
 
 -----------------------------------------------------------------------------
 (* Views, and which state is kept where they merge *)
@@ -519,13 +535,14 @@ ViewInstalled(s, e) ==
         founds == alone /\ ~s.has /\ (s.view = NoView \/ FoundsWhen = "alone")
         merges == e.type = "MergeViewInstalled"
         vacant == s.vacant /\ ~merges
+        doubts == Doubts(s)
         unsettled == TellOnMerge /\ ~alone /\ ~vacant /\ (merges \/ ~s.settled)
         entered == Stands([s EXCEPT !.view = e.view, !.has = @ \/ founds, !.name = NameAfter(s),
                              !.settled = ~unsettled /\ ~vacant, !.vacant = vacant,
                              !.seen = LatestLives(@, now), !.telling = unsettled, !.owes = FALSE, !.declares = FALSE, !.told = [m \in {} |-> 0], !.refused = {},
-                             !.safe = IF UnknownAtEnd THEN 0 ELSE @,
+                             !.said = IF doubts > 0 THEN doubts ELSE @, !.safe = IF UnknownAtEnd = "none" THEN @ ELSE 0,
                              !.giving = IF ForgetGone THEN [m \in DOMAIN @ \cap now |-> @[m]] ELSE @])
-        unknown == IF s.safe > 0 /\ UnknownAtEnd THEN <<UnknownUpTo(s.safe)>> ELSE <<>>
+        unknown == IF doubts > 0 THEN <<UnknownUpTo(doubts)>> ELSE <<>>
         freed == unknown \o (IF ForgetGone THEN Freed(s, DOMAIN s.giving \ now) ELSE <<>>)
         \* (A provider ignores an ASK that comes before the decision.)
         stays == s.provider \in now /\ (~unsettled \/ (s.marked /\ ContinueIfKept))
@@ -542,7 +559,7 @@ ViewInstalled(s, e) ==
 -----------------------------------------------------------------------------
 (* Step: total over the alphabet *)
 
-Step(s, e) ==
+StepOf(s, e) ==
     CASE e.type = "SendRequested" -> SendRequested(s, e)
       [] e.type = "AppReceived" -> AppReceived(s, e)
       [] e.type = "AskReceived" -> AskReceived(s, e)
@@ -559,4 +576,11 @@ Step(s, e) ==
       [] e.type = "UnknownUpTo" -> UnknownToldUpTo(s, e)
       [] e.type = "ViewFormed" -> ViewFormed(s, e)
       [] e.type \in {"ViewInstalled", "MergeViewInstalled"} -> ViewInstalled(s, e)
+
+\* A member counts its own messages of the order, whatever they do.
+Step(s, e) ==
+    LET step == StepOf(s, e) IN
+    IF e.type \in {"AppReceived", "AskReceived", "TellReceived"} /\ e.sender = s.member /\ step.outcome # "remote_error"
+    THEN Handled([step.state EXCEPT !.came = @ + 1], step.effects)
+    ELSE step
 =============================================================================

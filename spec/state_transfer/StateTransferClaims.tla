@@ -25,7 +25,8 @@ LocalTypeOK(m) ==
     /\ s.base \in Nat /\ (s.formed = 0 \/ s.base < s.formed)
     /\ s.after \in Nat /\ s.after <= s.upto /\ s.upto <= s.formed
     /\ s.vacant => ~s.settled /\ s.provider = Nobody
-    /\ s.safe \in Nat
+    /\ s.came = Cardinality({n \in DOMAIN cast[m] : HasDelivered(m, <<m, n>>)})
+    /\ s.said = apps[m].told /\ s.safe \in 0 .. s.came
 
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
@@ -211,19 +212,21 @@ TimerWhileWaitingStep ==
         \/ local'[m].declares \/ local'[m].soon
         \/ \E i \in DOMAIN act'.effects : act'.effects[i].type = "SetTimer"
 
-\* What SAFE tells is passed up, in its order, or waits while it is not decided which state is kept: as safe when that is
-\* decided, and as unknown when the view ends before.
+\* What SAFE tells is passed up in its order, once, and as safe while no choice of a state is open. It waits for a choice. A view
+\* that ends with a choice open leaves nothing of which SAFE could yet tell.
 TellsWhenDecidedStep ==
     \A m \in {act'.member} \cap up :
-        LET old == local[m].safe
-            event == IF act'.event.type \in {"SafeUpTo", "UnknownUpTo"} THEN act'.event.number ELSE 0
-            told == {i \in DOMAIN act'.effects : act'.effects[i].type = "PassUp" /\ act'.effects[i].event.type \in {"SafeUpTo", "UnknownUpTo"}}
-        IN /\ Cardinality(told) <= 1 /\ (told # {} => apps'[m].told > apps[m].told)
-           /\ Max({old, event}) = Max({local'[m].safe, IF told = {} THEN 0 ELSE apps'[m].told})
-           /\ \A i \in told :
-                act'.effects[i].event.type = IF ~local'[m].settled \/ local'[m].view # local[m].view THEN "UnknownUpTo"
-                                             ELSE IF event > 0 THEN act'.event.type ELSE "SafeUpTo"
-           /\ local'[m].view # local[m].view => local'[m].safe = 0
+        LET event == IF act'.event.type \in {"SafeUpTo", "UnknownUpTo"} THEN act'.event.number ELSE 0
+            told == {act'.effects[i].event : i \in {i \in DOMAIN act'.effects :
+                        act'.effects[i].type = "PassUp" /\ act'.effects[i].event.type \in {"SafeUpTo", "UnknownUpTo"}}}
+            leaves == local'[m].view # local[m].view
+        IN /\ Max({apps[m].told, local[m].safe, event}) <= Max({apps'[m].told, local'[m].safe})
+           /\ \A e \in told :
+                /\ told = {e} /\ e.number > apps[m].told
+                /\ IF leaves THEN e.type = "UnknownUpTo"
+                   ELSE IF event > 0 THEN e = act'.event /\ (e.type = "SafeUpTo" => local'[m].settled)
+                   ELSE e = [type |-> "SafeUpTo", number |-> local[m].safe] /\ local'[m].settled
+           /\ (leaves /\ ~local[m].settled) => \A n \in DOMAIN cast[m] : HasDelivered(m, <<m, n>>) => n <= apps'[m].told
 
 \* A step belongs to one member; wires, order and applications change by its effects alone.
 OnlyByEffectsStep ==

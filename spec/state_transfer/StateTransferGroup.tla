@@ -241,7 +241,7 @@ AppDeclares(m) ==
 SafeTells(m) ==
     /\ IsActive(m) /\ spent.tells < MaxTells
     /\ \E n \in DOMAIN cast[m], type \in {"SafeUpTo", "UnknownUpTo"} :
-        /\ n > Max({local[m].safe, apps[m].told}) /\ HasDelivered(m, <<m, n>>)
+        /\ n > local[m].safe /\ HasDelivered(m, <<m, n>>)
         /\ Here("SafeTells", m, [type |-> type, number |-> n], {})
     /\ Spend("tells") /\ Stays
 

@@ -8,7 +8,8 @@
 (*                                                                            *)
 (* Members take the steps of STATE_TRANSFER. Their records are those of       *)
 (* Primary. What is left out: a transfer is one step (Takes), and so is the   *)
-(* refusal of all members (AllRefuse). A view is known by its number.         *)
+(* refusal of all members (AllRefuse). What is not a message of an            *)
+(* application is not multicast again. A view is known by its number.         *)
 (*                                                                            *)
 (* SAFE tells a sender that a message is safe if all members of a view have   *)
 (* delivered it; or if the sender has delivered it, its next view follows     *)
@@ -38,14 +39,15 @@ VARIABLES
     state,      \* [Member -> the messages in its application's state]
     got,        \* [Member -> the messages that it has delivered, or passed over, and in which view]
     open,       \* [Member -> its messages that it had delivered before its view, if views did not merge since]
+    numbers,    \* [Member -> of each of its messages that came to it the number by which SAFE tells of it: how many of its multicasts
+                \* had come]
     acked,      \* [Member -> its messages up to this one are safe, as SAFE tells it]
-    told,       \* [Member -> its messages up to this one were reported, safe or unknown]
     heard,      \* per view: the members that know that it is formed
     safe,       \* the messages that were reported safe, and in which view
     up,
     restarts
 
-view == <<views, at, local, records, reports, early, order, cut, place, state, got, open, acked, told, heard, safe, up, restarts>>
+view == <<views, at, local, records, reports, early, order, cut, place, state, got, open, numbers, acked, heard, safe, up, restarts>>
 vars == <<view, act>>
 
 Vote == INSTANCE Primary WITH Majority <- TRUE, MaxAttempts <- 9
@@ -93,10 +95,10 @@ Delivered(effects) ==
 
 \* What m reports in view number k.
 Reports(m, k, effects) ==
-    LET Numbers(type) == {effects[i].event.number : i \in {i \in DOMAIN effects : effects[i].type = "PassUp" /\ effects[i].event.type = type}}
-        safes == Numbers("SafeUpTo")
-    IN /\ safe' = safe \cup {<<<<m, n>>, k>> : n \in told[m] + 1 .. Greatest(safes \cup {0})}
-       /\ told' = [told EXCEPT ![m] = Greatest({@} \cup safes \cup Numbers("UnknownUpTo"))]
+    LET safes == {effects[i].event.number :
+                    i \in {i \in DOMAIN effects : effects[i].type = "PassUp" /\ effects[i].event.type = "SafeUpTo"}}
+    IN safe' = safe \cup {<<<<m, n>>, k>> : n \in {n \in DOMAIN numbers[m] :
+                            local[m].said < numbers[m][n] /\ numbers[m][n] <= Greatest(safes \cup {0})}}
 
 \* m takes this step in view number k. `before`: what it multicasts first.
 Apply(m, k, step, before, orders, earlies) ==
@@ -117,13 +119,13 @@ IsBeforeView(m, x) == x \in open[m] /\ AllKnow(m)
 
 Quiet(action, m) ==
     /\ Environment(action, m, None, {})
-    /\ UNCHANGED <<views, at, records, reports, cut, place, got, open, heard, up, restarts>>
+    /\ UNCHANGED <<views, at, records, reports, cut, place, got, open, numbers, heard, up, restarts>>
 
 \* SAFE tells m of its next message.
 SafeTells(m) ==
     LET n == acked[m] + 1 IN
-    /\ m \in up /\ at[m] # 0 /\ SenderKnows(m) /\ n <= local[m].sent /\ (IsAcknowledged(m, <<m, n>>) \/ IsBeforeView(m, <<m, n>>))
-    /\ Apply(m, at[m], Step(local[m], [type |-> "SafeUpTo", number |-> n]), <<>>, order, early)
+    /\ m \in up /\ at[m] # 0 /\ SenderKnows(m) /\ n \in DOMAIN numbers[m] /\ (IsAcknowledged(m, <<m, n>>) \/ IsBeforeView(m, <<m, n>>))
+    /\ Apply(m, at[m], Step(local[m], [type |-> "SafeUpTo", number |-> numbers[m][n]]), <<>>, order, early)
     /\ acked' = [acked EXCEPT ![m] = n]
     /\ Quiet("SafeTells", m)
 
@@ -150,6 +152,8 @@ Deliver1(m) ==
                       [] item.message.type = "APP" -> [type |-> "AppReceived", sender |-> item.by, message |-> item.message]
        IN /\ Apply(m, k, IF item.message.type = "APP" /\ Got(m, x) THEN Ignored(local[m]) ELSE Step(local[m], event), <<>>, order, early)
           /\ got' = IF item.message.type = "APP" /\ ~Got(m, x) THEN [got EXCEPT ![m] = @ \cup {<<x, k>>}] ELSE got
+          /\ numbers' = IF item.message.type = "APP" /\ item.by = m /\ ~Got(m, x) THEN [numbers EXCEPT ![m] = Append(@, local'[m].came)]
+                        ELSE numbers
           /\ heard' = [heard EXCEPT ![k] = @ \cup {m}]
           /\ records' = IF item.message.type = "FORMED" THEN [records EXCEPT ![m] = <<PlainView(views[k])>>] ELSE records
     /\ place' = [place EXCEPT ![m] = @ + 1]
@@ -164,7 +168,7 @@ Takes(m) ==
         /\ local' = [local EXCEPT ![m].has = TRUE, ![m].stood = local[m].formed, ![m].declared = local[p].declared,
                                   ![m].seen = local[p].seen]
         /\ state' = [state EXCEPT ![m] = state[p]]
-    /\ UNCHANGED <<order, early, acked, told, safe>> /\ Quiet("Takes", m)
+    /\ UNCHANGED <<order, early, acked, safe>> /\ Quiet("Takes", m)
 
 \* All members of its view have refused.
 AllRefuse(m) ==
@@ -215,7 +219,7 @@ Installs(m, k, known) ==
              /\ early' = IF goes /\ orders[k] = <<>> THEN [earlies EXCEPT ![k] = @ \o casts] ELSE earlies
              /\ Reports(m, k, step.effects)
        /\ heard' = Longer(heard, k, {})
-    /\ UNCHANGED <<state, got, acked, up, restarts>>
+    /\ UNCHANGED <<state, got, numbers, acked, up, restarts>>
 
 InstallNew(m) ==
     /\ Environment("InstallNew", m, None, {})
@@ -242,7 +246,7 @@ Form(c) ==
     /\ Environment("Form", c, None, {})
     /\ records' = [records EXCEPT ![c] = <<PlainView(views[k])>>]
     /\ heard' = [heard EXCEPT ![at[c]] = @ \cup {c}]
-    /\ UNCHANGED <<views, at, reports, cut, got, open, acked, up, restarts>>
+    /\ UNCHANGED <<views, at, reports, cut, got, open, numbers, acked, up, restarts>>
 
 \* m begins again: with its record, and without its state.
 Restart(m) ==
@@ -253,7 +257,7 @@ Restart(m) ==
         /\ records' = [records EXCEPT ![n] = records[m]]
     /\ restarts' = restarts + 1
     /\ Environment("Restart", m, None, {})
-    /\ UNCHANGED <<views, at, local, reports, early, order, cut, place, state, got, open, acked, told, heard, safe>>
+    /\ UNCHANGED <<views, at, local, reports, early, order, cut, place, state, got, open, numbers, acked, heard, safe>>
 
 Init ==
     /\ views = <<[id |-> ViewId(1, Founders[1]), members |-> Founders, from |-> [m \in {} |-> 0]]>>
@@ -267,7 +271,7 @@ Init ==
     /\ cut = <<[u \in {} |-> 0]>>
     /\ place = [m \in Member |-> IF at[m] = 0 THEN 0 ELSE 1]
     /\ state = [m \in Member |-> {}] /\ got = state /\ open = state
-    /\ acked = [m \in Member |-> 0] /\ told = acked
+    /\ numbers = [m \in Member |-> <<>>] /\ acked = [m \in Member |-> 0]
     /\ heard = <<MembersOf(views[1])>>
     /\ safe = {}
     /\ up = {m \in Member : ~\E x \in Member : IsFormer(x, m)}

@@ -160,13 +160,10 @@ func answered(s State, effects group.Effects) Result {
 
 // report reports what can be reported now, after these effects.
 func report(c Config, s State, effects group.Effects) Result {
-	if !s.isOpen(c) {
-		return group.Handled(s, effects)
-	}
 	first := answered(s, effects)
 	t := first.State
 	n := t.acked()
-	if t.Asks || n == t.Told {
+	if t.Asks || !t.isOpen(c) || n == t.Told {
 		return first
 	}
 	t.Told, t.Before = n, n

@@ -45,7 +45,7 @@ type State struct {
 	Bytes             int64
 	Full              bool
 	Timer, Soon, Owes bool
-	Safe              int64
+	Came, Said, Safe  int64
 	Giving            map[string]Gift
 }
 
