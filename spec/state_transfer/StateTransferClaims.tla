@@ -222,10 +222,10 @@ TellsWhenDecidedStep ==
             leaves == local'[m].view # local[m].view
         IN /\ Max({apps[m].told, local[m].safe, event}) <= Max({apps'[m].told, local'[m].safe})
            /\ \A e \in told :
-                /\ told = {e} /\ e.number > apps[m].told
-                /\ IF leaves THEN e.type = "UnknownUpTo"
-                   ELSE IF event > 0 THEN e = act'.event /\ (e.type = "SafeUpTo" => local'[m].settled)
-                   ELSE e = [type |-> "SafeUpTo", number |-> local[m].safe] /\ local'[m].settled
+                IF told # {e} \/ e.number <= apps[m].told THEN FALSE
+                ELSE IF leaves THEN e.type = "UnknownUpTo"
+                ELSE IF event > 0 THEN e = act'.event /\ (e.type = "SafeUpTo" => local'[m].settled)
+                ELSE e = [type |-> "SafeUpTo", number |-> local[m].safe] /\ local'[m].settled
            /\ (leaves /\ ~local[m].settled) => \A n \in DOMAIN cast[m] : HasDelivered(m, <<m, n>>) => n <= apps'[m].told
 
 \* A step belongs to one member; wires, order and applications change by its effects alone.
