@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from groupcomm_conformance.ports.packing import pack
-from groupcomm_conformance.ports.release import protocol_files
+from groupcomm_conformance.ports.vector_files import protocol_files
 from tests.cores import MANIFESTS
 
 pytestmark = pytest.mark.installed
@@ -107,7 +107,7 @@ def test_a_command_that_needs_no_specification_works(whole: Path, tmp_path: Path
                 "report",
                 "errata",
                 "requirements",
-                "stack",
+                "assumptions",
                 "guarantees",
                 "vectors --all --out vectors",
                 "jgroups",
@@ -199,6 +199,7 @@ def test_an_image_has_the_driver_by_the_same_commands() -> None:
     assert [{*line} - {"--no-cache-dir"} for line in said] == [{*line} - {"--quiet"} for line in of_steps]
 
 
+@pytest.mark.nightly
 def test_a_port_elsewhere_is_held_to_a_release(elsewhere: Path) -> None:
     """From the archive and the wheels alone: a skeleton in Java, the port in it, and the driver."""
     driver, vectors = elsewhere / "driver" / "bin" / "groupcomm", f"release/groupcomm-vectors-{VERSION}/heartbeat"

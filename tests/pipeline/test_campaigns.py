@@ -24,9 +24,9 @@ from groupcomm_conformance.models.manifest import find_root, load
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
-from groupcomm_conformance.steps.mutants.confronting import Noticed, confront
+from groupcomm_conformance.steps.mutants.core_by_rows import Judge
 from groupcomm_conformance.steps.mutants.implementation import mutants
-from groupcomm_conformance.steps.mutants.replaying import Judge
+from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed, confront
 from groupcomm_conformance.steps.mutants.verdicts import judge as judge_spec
 from groupcomm_conformance.steps.table import Tables
 from groupcomm_simulator.running import PART, replay, run_seed
@@ -77,6 +77,7 @@ def test_a_row_is_what_a_seed_gives_without_spark(local: Path) -> None:
         assert dict(result.judged) == dict(row["judged"])
 
 
+@pytest.mark.nightly
 def test_two_workers_and_a_lost_one_give_the_same_table(local: Path, tmp_path: Path) -> None:
     """One worker is killed, executor and all, once both have begun; the other one does its part."""
     killed: list[int] = []
