@@ -27,6 +27,9 @@ Narrow = Callable[[tuple[str, ...], Value], Value]
 
 WALKS = 40
 
+RARE = {"state_transfer": 3}
+"""So many times the walks: its timer is set where all members have refused."""
+
 WALKED = {**SMALL, "stable": "vote_held_two_rounds"}
 """The model of each protocol whose constants the members of the walks have: that of STABLE counts bytes."""
 
@@ -193,7 +196,8 @@ def steps_of(name: str, domain: Domain) -> tuple[tuple[Any, Drawn], ...]:
     """Steps of walks, each with its configuration."""
     protocol, constants = PROTOCOLS[name], constants_of(MANIFESTS[name].cfg(MANIFESTS[name].model(WALKED[name])))
     configs = [protocol.config(scaled(protocol, constants, by)) for by in (SCALES if domain is PORTS else (1,))]
-    drawn = ((configs[seed % len(configs)], seed) for seed in range(1, WALKS + 1))
+    walks = WALKS * RARE.get(name, 1)
+    drawn = ((configs[seed % len(configs)], seed) for seed in range(1, walks + 1))
     return tuple((config, step) for config, seed in drawn for step in walk(protocol, config, seed, domain=domain).steps)
 
 

@@ -3,8 +3,9 @@
 from collections import Counter, deque
 from typing import Any, Final, cast
 
-from groupcomm import sequencer, state_transfer
-from groupcomm.events import Deliver, Payload
+from groupcomm import safe, sequencer, state_transfer
+from groupcomm.events import Deliver, Payload, SafeUpTo, UnknownUpTo
+from groupcomm.stack import Tagged
 from groupcomm.view import Address, ViewId
 from groupcomm_simulator.judges.claims import Message, Verdicts, Violation
 from groupcomm_simulator.judges.membership import Process
@@ -75,6 +76,9 @@ class Applications:
         self._of: dict[Process, Application] = {}
         self._at = place["state_transfer"]
         self._order = place["sequencer"]
+        self._safe = place.get("safe")
+        self._sent: dict[tuple[Process, int], Message] = {}  # by the number that SAFE gives
+        self._told: Counter[Process] = Counter()  # the last of these numbers
         self._places: Counter[tuple[Process, ViewId]] = Counter()  # in the order of a view
         self._majority = majority
         self._one_state = OneState(verdicts)
@@ -94,6 +98,12 @@ class Applications:
                     pass
         elif note.place == self._at:
             self._hear(process, note)
+        elif note.place == self._safe:
+            match note.event:
+                case safe.SendRequested(Tagged(_, state_transfer.App(_, _, payload))):
+                    self._sent[process, note.after.sent] = cast("Message", payload)
+                case _:
+                    pass
 
     def _hear(self, process: Process, note: Note) -> None:
         mine = self.of(process)
@@ -101,6 +111,8 @@ class Applications:
             event: Any = getattr(effect, "event", None)
             if isinstance(event, state_transfer.StateDeclared):
                 self._one_sequence.declared()
+            if isinstance(event, SafeUpTo | UnknownUpTo):
+                self._tells(process, note.after.view.id, event)
             message = mine.hear(process.address, event)
             if message is not None:
                 self._one_state.passed_up(process.address, message, mine.story)
@@ -111,6 +123,14 @@ class Applications:
         self._one_state.holds(process.address, view, self._places[process, view], mine.story)
         if self._majority and after.formed == view.counter:
             self._one_sequence.in_primary(process.address, view, mine.story)
+
+    def _tells(self, process: Process, view: ViewId, told: SafeUpTo | UnknownUpTo) -> None:
+        """A process hears of its messages."""
+        for number in range(self._told[process] + 1, told.number + 1):
+            message = self._sent.pop((process, number), None)
+            if self._majority and message is not None and isinstance(told, SafeUpTo):
+                self._one_sequence.is_safe(view, message)
+        self._told[process] = told.number
 
     def quiet(self, has: dict[Process, bool]) -> None:
         """Nothing is on its way."""

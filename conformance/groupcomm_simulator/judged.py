@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from groupcomm import flush, gms, safe, state_transfer, unicast
 from groupcomm.effects import PassDown, PassUp
-from groupcomm.events import Deliver, GroupStopped, HoldBack, Purge, Release, ViewInstalled
+from groupcomm.events import Deliver, GroupStopped, HoldBack, Purge, Release, ViewFormed, ViewInstalled
 from groupcomm.stack import Tagged
 from groupcomm.view import Address
 from groupcomm_simulator.judges.application import ApplicationView
@@ -86,6 +86,8 @@ class Judged(World):
         match note.event:
             case safe.DataReceived(sender, message):
                 self.uniform.delivered(process, sender, message.number)
+            case ViewFormed(view, before):
+                self.uniform.formed(view, before)
             case _:
                 pass
         for event in _passed_up(note):

@@ -57,6 +57,20 @@ class ViewFormed:
 
 
 @frozen
+class SafeUpTo:
+    """From SAFE: the own multicasts up to `number`, of which nothing was said yet, are safe."""
+
+    number: int
+
+
+@frozen
+class UnknownUpTo:
+    """From SAFE: of the own multicasts up to `number`, of which nothing was said yet, nobody knows if they are safe."""
+
+    number: int
+
+
+@frozen
 class Deliver:
     """To the application: a message, from the member that sent it."""
 

@@ -7,7 +7,9 @@ them up to a number (ACK). What all members of the view have acknowledged is saf
 member that goes on to another view has delivered it.
 
 What was not acknowledged by all when the view ends has still been delivered by all that go on together. It is
-safe in the next view, with the option `majority` of SEQUENCER as soon as that is formed.
+safe in the next view. With the option `majority` of SEQUENCER it is safe there as soon as all members know that
+the view is formed. If the sender alone knows, the others may go on from a view before, with a member that lacks
+the message. So a member acknowledges a view that is formed, too.
 
 Where views merge, a member cannot know which of them went on. All members of the merged view say how much
 they have delivered of each other. What all members of the former view have is safe. If one of them is not
@@ -23,7 +25,7 @@ from attrs import frozen
 
 from .effects import Multicast, PassUp, Send
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Deliver, MergeViewInstalled, Payload, ViewFormed, ViewInstalled
+from .events import Deliver, MergeViewInstalled, Payload, SafeUpTo, UnknownUpTo, ViewFormed, ViewInstalled
 from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
@@ -82,7 +84,10 @@ class Data:
 
 @frozen
 class Ack:
-    """The sender has delivered the receiver's multicasts up to `number`. It says so in view `view_id`."""
+    """The sender has delivered the receiver's multicasts up to `number`. It says so in view `view_id`.
+
+    With `majority` it knows that this view is formed.
+    """
 
     view_id: ViewId
     number: int
@@ -119,20 +124,6 @@ class AckReceived:
 Event: TypeAlias = SendRequested | DataReceived | AckReceived | ViewFormed | ViewInstalled | MergeViewInstalled
 
 # Effects ------------------------------------------------------------------------------------------
-
-
-@frozen
-class SafeUpTo:
-    """The own multicasts up to `number`, of which nothing was said yet, are safe."""
-
-    number: int
-
-
-@frozen
-class UnknownUpTo:
-    """Of the own multicasts up to `number`, of which nothing was said yet, nobody knows whether they are safe."""
-
-    number: int
 
 
 Effect: TypeAlias = Multicast[Data] | Send[Ack] | PassUp[Deliver | ViewFormed | SafeUpTo | UnknownUpTo]
@@ -196,9 +187,9 @@ def step(config: Config, state: State, event: Event) -> Transition:
             number = state.sent + 1
             return evolve(state, sent=number), (Multicast(Data(number, payload)),)
         case DataReceived():
-            return _data_received(state, event)
+            return _data_received(config, state, event)
         case AckReceived():
-            return _ack_received(state, event)
+            return _ack_received(config, state, event)
         case ViewFormed():
             return _view_formed(config, state, event)
         case ViewInstalled():
@@ -207,7 +198,7 @@ def step(config: Config, state: State, event: Event) -> Transition:
             assert_never(event)
 
 
-def _data_received(state: State, event: DataReceived) -> Transition:
+def _data_received(config: Config, state: State, event: DataReceived) -> Transition:
     """Pass a multicast up, and acknowledge it. `Safe!DataReceived`."""
     sender, message = event.sender, event.message
     if sender not in state.view.members or message.number < 1:
@@ -215,11 +206,11 @@ def _data_received(state: State, event: DataReceived) -> Transition:
     after = evolve(state, had=state.had.put(sender, message.number))
     up = PassUp(Deliver(sender, message.payload))
     if sender == state.member:
-        return _report(after, (up,))
+        return _report(config, after if state.asks else _settled(after), (up,))
     return after, (up, Send(sender, Ack(state.view.id, message.number)))
 
 
-def _ack_received(state: State, event: AckReceived) -> Transition:
+def _ack_received(config: Config, state: State, event: AckReceived) -> Transition:
     """Count an ACK of the present view; keep that of a later one. `Safe!AckReceived`."""
     sender, message = event.sender, event.message
     present = message.view_id == state.view.id
@@ -227,18 +218,18 @@ def _ack_received(state: State, event: AckReceived) -> Transition:
         return state, ()
     if (present and sender not in state.view.members) or message.number > state.sent:
         raise RemoteProtocolError(state, event, "a member of the view acknowledges what was sent")
-    return _report(evolve(state, acks=state.acks.put(sender, message)), ())
+    after = evolve(state, acks=state.acks.put(sender, message))
+    return _report(config, after, ()) if present else (after, ())
 
 
 def _view_formed(config: Config, state: State, event: ViewFormed) -> Transition:
-    """What was delivered in the view before is safe now. `Safe!ViewFormed`."""
+    """Acknowledge that the view is formed. `Safe!ViewFormed`."""
     if not config.majority:
         raise LocalProtocolError(state, event, "a view is formed, and this group has no option majority")
     after = evolve(state, formed=event.view_id)
-    if event.view_id == state.view.id and state.before > state.told and not state.asks:
-        safe = PassUp(SafeUpTo(state.before))
-        return evolve(_settled(after), told=state.before), (PassUp(event), safe)
-    return after, (PassUp(event),)
+    if event.view_id != state.view.id:
+        return after, (PassUp(event),)
+    return _report(config, after, (PassUp(event), *_says(after)))
 
 
 def _view_installed(config: Config, state: State, event: ViewInstalled) -> Transition:
@@ -268,57 +259,66 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         had=state.had.latest(now),
         acks=Acks(tuple(kept)),
     )
-    says: tuple[Effect, ...] = ()
     merged = isinstance(event, MergeViewInstalled)
-    if merged:
-        others = (each for each in view.members if each != state.member)
-        says = tuple(Send(each, Ack(view.id, state.had.get(each, 0))) for each in others)
+    says = _says(entered) if _is_open(config, entered) and (merged or config.majority) else ()
     if own <= told:
         return _settled(entered), (*effects, *says)
     if merged and among <= now:
-        return _report(evolve(entered, asks=True), (*effects, *says))
+        return _report(config, evolve(entered, asks=True), (*effects, *says))
     if merged:
         return evolve(_settled(entered), told=own), (*effects, PassUp(UnknownUpTo(own)), *says)
-    if not config.majority or state.formed == view.id:
+    if not config.majority:
         return evolve(_settled(entered), told=own), (*effects, PassUp(SafeUpTo(own)))
-    return entered, effects
+    return _report(config, entered, (*effects, *says))
 
 
 # Shared by the actions ----------------------------------------------------------------------------
 
 
 def _settled(state: State) -> State:
-    """Nothing of a former view is undecided. `Safe!Settled`."""
+    """What is not reported was delivered in this view. `Safe!Settled`."""
     return evolve(state, asks=False, among=state.view.member_set)
 
 
+def _is_open(config: Config, state: State) -> bool:
+    """Say whether messages are ordered in this view, as far as this member knows. `Safe!IsOpen`."""
+    return not config.majority or state.formed == state.view.id
+
+
+def _says(state: State) -> tuple[Effect, ...]:
+    """Say to each other member of the view how much is delivered of it. `Safe!Says`."""
+    others = (each for each in state.view.members if each != state.member)
+    return tuple(Send(each, Ack(state.view.id, state.had.get(each, 0))) for each in others)
+
+
+def _heard(state: State, members: frozenset[Address]) -> list[int]:
+    """Give how much these other members have delivered, as far as they acknowledge in this view. `Safe!Heard`."""
+    acks = (state.acks.get(each) for each in members if each != state.member)
+    return [ack.number for ack in acks if ack is not None and ack.view_id == state.view.id]
+
+
 def _acked(state: State) -> int:
-    """The highest own message that is delivered here and acknowledged. `Safe!Acked`."""
-    highest = state.had.get(state.member, 0)
-    for member in state.among - {state.member}:
-        ack = state.acks.get(member)
-        if ack is None or ack.view_id != state.view.id:
-            return state.told
-        highest = min(highest, ack.number)
+    """The highest own message that is safe. `Safe!Acked`."""
+    own, members = state.had.get(state.member, 0), state.view.member_set
+    heard = _heard(state, state.among)
+    highest = min((own, *heard)) if len(heard) == len(state.among - {state.member}) else 0
+    if highest <= state.before and state.before > state.told:  # only what was delivered before this view may be safe
+        knows = len(_heard(state, members)) == len(members - {state.member})
+        highest = min(own, state.before) if knows else 0
     return max(highest, state.told)
 
 
-def _report(state: State, effects: tuple[Effect, ...]) -> Transition:
+def _report(config: Config, state: State, effects: tuple[Effect, ...]) -> Transition:
     """Report what can be reported now, after these effects. `Safe!Report`."""
-    if state.asks:
-        heard = [
-            ack.number
-            for member, ack in state.acks.items()
-            if member in state.among - {state.member} and ack.view_id == state.view.id
-        ]
+    if state.asks:  # an answer is the first ACK of a view, and may come before this member knows that it is formed
+        heard = _heard(state, state.among)
         less = any(number < state.before for number in heard)
-        if less or len(heard) == len(state.among) - 1:
-            told = (UnknownUpTo if less else SafeUpTo)(state.before)
-            effects = (*effects, PassUp(told))
-            state = evolve(_settled(state), told=state.before)
-    if state.before > state.told:  # of what came before, nothing is decided yet
-        return state, effects
+        if not less and len(heard) < len(state.among - {state.member}):
+            return state, effects
+        told = (UnknownUpTo if less else SafeUpTo)(state.before)
+        effects = (*effects, PassUp(told))
+        state = evolve(_settled(state), told=state.before)
     safe = _acked(state)
-    if safe == state.told:
+    if not _is_open(config, state) or safe == state.told:
         return state, effects
     return evolve(state, told=safe, before=safe), (*effects, PassUp(SafeUpTo(safe)))

@@ -24,6 +24,11 @@ state from there on, and ask. Kept is the state of the latest formed view (the o
 SEQUENCER), and of several such states the one that most members have. A formed view that ends before it is
 decided has none.
 
+SAFE tells a sender that its messages are safe: the members have them. Where it is not decided yet which state is
+kept, a message may be in a state that is not kept. So the sender is told when that is decided. If its view ends
+before, nobody knows of any message that it has delivered till then: SAFE may yet tell that all have it. (SAFE
+numbers what this layer multicasts. So a member counts its own as they come.)
+
 Only the founder of a group begins with a state. If no member of a view has one, the application of each is
 told (`NoState`), and may declare its own (`DeclareRequested`). A declared state loses against any other.
 
@@ -43,7 +48,7 @@ from attrs import frozen
 
 from .effects import Multicast, PassUp, Send, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Below, Deliver, MergeViewInstalled, Payload, ViewFormed, ViewInstalled
+from .events import Below, Deliver, MergeViewInstalled, Payload, SafeUpTo, UnknownUpTo, ViewFormed, ViewInstalled
 from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
@@ -92,6 +97,7 @@ __all__ = [
     "PutPart",
     "ReadPart",
     "Room",
+    "SafeUpTo",
     "Seen",
     "SendRequested",
     "SoonTimeout",
@@ -104,6 +110,7 @@ __all__ = [
     "TellReceived",
     "Told",
     "Transition",
+    "UnknownUpTo",
     "ViewFormed",
     "ViewInstalled",
     "start",
@@ -317,6 +324,8 @@ Event: TypeAlias = (
     | AskTimeout
     | SoonTimeout
     | DeclareRequested
+    | SafeUpTo
+    | UnknownUpTo
     | ViewFormed
     | ViewInstalled
     | MergeViewInstalled
@@ -411,6 +420,8 @@ Effect: TypeAlias = (
         | StateDeclared
         | Full
         | Room
+        | SafeUpTo
+        | UnknownUpTo
     ]
     | SetTimer
 )
@@ -491,6 +502,9 @@ class State:
     timer: bool
     soon: bool
     owes: bool
+    came: int
+    said: int
+    safe: int
     giving: Giving
 
 
@@ -535,12 +549,23 @@ def start(member: Address) -> State:
         timer=False,
         soon=False,
         owes=False,
+        came=0,
+        said=0,
+        safe=0,
         giving=Giving(()),
     )
 
 
 def step(config: Config, state: State, event: Event) -> Transition:
     """Give the next state, and what is to be done, in order. `StateTransfer!Step`."""
+    after, effects = _step(config, state, event)
+    if isinstance(event, AppReceived | AskReceived | TellReceived) and event.sender == state.member:
+        after = evolve(after, came=after.came + 1)  # whatever it does
+    return after, effects
+
+
+def _step(config: Config, state: State, event: Event) -> Transition:
+    """Give the same, but for the count of own messages. `StateTransfer!StepOf`."""
     match event:
         case SendRequested(payload, size):
             if not state.has or state.vacant:
@@ -574,6 +599,12 @@ def step(config: Config, state: State, event: Event) -> Transition:
             return _soon_timeout(config, state)
         case DeclareRequested():
             return _declare_requested(state, event)
+        case SafeUpTo(number) | UnknownUpTo(number):
+            if number <= state.said:
+                return state, ()
+            if isinstance(event, SafeUpTo) and not state.settled:
+                return evolve(state, safe=number), ()
+            return evolve(state, said=number, safe=0), (PassUp(event),)
         case ViewFormed():
             return _view_formed(state, event)
         case ViewInstalled():
@@ -897,6 +928,8 @@ def _tell_received(state: State, event: TellReceived) -> Transition:
     if len(told) < len(state.view.members):
         return heard, (*room, *tells)
     decided, effects = _decided(heard, told)
+    if state.safe and decided.settled:
+        return evolve(decided, said=state.safe, safe=0), (*room, *effects, PassUp(SafeUpTo(state.safe)))
     return decided, (*room, *effects)
 
 
@@ -947,13 +980,16 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         vacant=vacant,
         telling=unsettled,
         owes=False,
+        said=state.said if state.settled else max(state.said, state.came),
+        safe=0,
         declares=False,
         told=_NONE_TOLD,
         refused=_NONE_REFUSED,
         giving=staying,
     )
     entered = _stands(entered)
-    freed = _freed(state, frozenset(state.giving) - now)
+    unknown = (PassUp(UnknownUpTo(entered.said)),) if entered.said > state.said else ()
+    freed = (*unknown, *_freed(state, frozenset(state.giving) - now))
     if unsettled:
         if state.marked and state.provider in now:  # perhaps its state is kept
             return entered, (*freed, _tell(entered))

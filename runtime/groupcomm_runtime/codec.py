@@ -6,7 +6,8 @@ bytes. Received bytes have exactly this form, or are refused: for any bytes, `de
 and no other exception. The payload that a protocol carries for the layers above it is bytes of the
 application, or a message of a layer above.
 
-`VERSION` belongs to each datagram. It is another one as soon as an annotation of a message, or this form, is.
+`VERSION` belongs to each datagram. It is another one as soon as an annotation of a message, or this form, is;
+and as soon as a member waits for a message that those of another version do not send.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 VERSION: Final = 11
-"""Of the form of messages and datagrams."""
+"""Of the form of messages and datagrams, and of what members wait for."""
 
 LARGEST_INTEGER: Final = 2**62
 """No integer of a message is larger, nor as far below 0: a core may add to it, and send the sum."""

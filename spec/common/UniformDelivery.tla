@@ -16,6 +16,7 @@ VARIABLES
     views,      \* the decided views (see Membership)
     path,       \* [Member -> the views that it has installed, in order]
     formed,     \* with Majority: the views that were formed
+    bases,      \* ... [a formed view -> its base: the last formed view of which those know that form it; 0: none]
     delivered,  \* [Member -> what it has delivered: <<sender, number, number of the view>>]
     safe        \* the messages that were reported: [sender, number, way: the views of the sender from where it delivered
                 \* the message to where it was reported]
@@ -48,6 +49,14 @@ HeldByMajority ==
             have == {m \in DOMAIN v.lives : HasDelivered(m, r.sender, r.number)}
             twice == 2 * Cardinality(have)
         IN twice > Cardinality(DOMAIN v.lives) \/ (twice = Cardinality(DOMAIN v.lives) /\ v.members[1] \in have)
+
+\* With Majority: a formed view after that in which it was reported is based on that view or a later one; or all members of the
+\* view in which the sender has delivered it have delivered it. So it is in each state of the base.
+HeldInBase ==
+    Majority => \A r \in safe : r.way # <<>> => \A k \in formed :
+        k > r.way[Len(r.way)] =>
+            \/ bases[k] >= r.way[Len(r.way)]
+            \/ \A m \in DOMAIN views[r.way[1]].lives : HasDelivered(m, r.sender, r.number)
 
 \* A message is reported after its sender has delivered it.
 SafeIsDelivered == \A r \in safe : r.way # <<>>

@@ -34,6 +34,10 @@ PairReturnsFirst ==
 \* ... and are cut off again.
 ReturnsAndParts == Append(PairReturns, Next1(4, "B", <<"B">>, {4}, {}))
 
+\* C is late, and in the next view with B, which has installed the view between.
+HeardByOne ==
+    ABC \o <<Next1(2, "A", <<"A", "B", "C">>, {1}, {}), Next1(3, "B", <<"B", "C">>, {1, 2}, {})>>
+
 \* B is over, and begins again as another incarnation, which votes by its record.
 Restarts ==
     Append(ABC, Next1(2, "C", <<"C", "B#2">>, {1}, {"B#2"}))

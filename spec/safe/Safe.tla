@@ -10,7 +10,10 @@
 (*                                                                         *)
 (* What was not acknowledged by all when the view ends has still been      *)
 (* delivered by all that go on together (TotalOrderBroadcast): it is safe  *)
-(* in the next view, with Majority as soon as that is formed.              *)
+(* in the next view. With Majority it is safe there as soon as all members *)
+(* know that the view is formed. (If the sender alone knows, the others    *)
+(* may go on from a view before, with a member that lacks the message.)    *)
+(* So a member acknowledges a view that is formed, too.                    *)
 (*                                                                         *)
 (* Where views merge, a member cannot know which of them went on. All      *)
 (* members of the merged view say how much they have delivered of each     *)
@@ -31,17 +34,19 @@ AckOf == "all"             \* who has to acknowledge: "all" members, a "majority
 CountIn == "present"       \* ... of the "present" view, or of the "first" that the sender has installed
 CountOwn == TRUE           \* the sender itself has delivered it, too
 AtNextView == TRUE         \* what was delivered in a view is safe in the next one
-WhenFormed == TRUE         \* ... with Majority when it is formed
+SafeWhen == "all"          \* ... with Majority when "all" its members know that it is formed, when the "sender" knows, or when
+                           \* the view is "installed"
 MergeDecides == "answers"  \* where views merge the "answers" of the former view's members decide; or "nothing": it is taken
                            \* for any other view
-AnswerMerge == TRUE        \* members of a merged view say how much they have
+AnswerView == TRUE         \* members of a merged view, with Majority of any formed one, say how much they have
 AllAreThere == TRUE        \* no answer is awaited of members that are not there
 LessIsUnknown == TRUE      \* an answer that says less ends the wait
 KeepEarly == TRUE          \* an ACK of a view that is not installed yet is kept
 
 ASSUME
     /\ AckOf \in {"all", "majority", "alone"} /\ CountIn \in {"present", "first"} /\ MergeDecides \in {"answers", "nothing"}
-    /\ {Majority, CountOwn, AtNextView, WhenFormed, AnswerMerge, AllAreThere, LessIsUnknown, KeepEarly} \subseteq BOOLEAN
+    /\ SafeWhen \in {"all", "sender", "installed"}
+    /\ {Majority, CountOwn, AtNextView, AnswerView, AllAreThere, LessIsUnknown, KeepEarly} \subseteq BOOLEAN
 
 -----------------------------------------------------------------------------
 (* Messages, and events that are passed up *)
@@ -49,7 +54,8 @@ ASSUME
 \* In the order.
 DataMessage(number, payload) == [type |-> "DATA", number |-> number, payload |-> payload]
 
-\* By unicast: its sender has delivered the receiver's multicasts up to `number`. `view_id`: where it says so.
+\* By unicast: its sender has delivered the receiver's multicasts up to `number`. `view_id`: where it says so. With Majority it
+\* knows that this view is formed.
 AckMessage(view_id, number) == [type |-> "ACK", view_id |-> view_id, number |-> number]
 
 Deliver(sender, payload) == PassUp([type |-> "Deliver", sender |-> sender, payload |-> payload])
@@ -83,20 +89,27 @@ Own(s) == Entry(s.had, s.member, 0)
 Heard(s) == {m \in DOMAIN s.acks \cap s.among : s.acks[m].view_id = s.view.id}
 Others(s) == s.among \ {s.member}
 
-\* Own messages up to n are acknowledged.
+\* Messages are ordered in its view, as far as it knows.
+IsOpen(s) == ~Majority \/ s.formed = s.view.id
+
+\* All members of its view know that it is formed.
+AllKnow(s) ==
+    SafeWhen = "all" => \A m \in MembersOf(s.view) \ {s.member} : m \in DOMAIN s.acks /\ s.acks[m].view_id = s.view.id
+
+\* Own messages up to n, delivered in this view, are acknowledged.
 HasAcks(s, n) ==
     LET have == {m \in Heard(s) : s.acks[m].number >= n} \cup {s.member}
     IN CASE AckOf = "all" -> s.among \subseteq have
          [] AckOf = "majority" -> 2 * Cardinality(have \cap s.among) > Cardinality(s.among)
          [] AckOf = "alone" -> TRUE
 
-\* The highest own message that is acknowledged.
+\* The highest own message that is safe.
 Acked(s) ==
     LET limit == IF CountOwn THEN Own(s) ELSE s.sent
-        all == {n \in s.told + 1 .. limit : HasAcks(s, n)}
+        all == {n \in s.told + 1 .. limit : IF n <= s.before THEN AllKnow(s) ELSE HasAcks(s, n)}
     IN IF all = {} THEN s.told ELSE CHOOSE n \in all : \A i \in all : i <= n
 
-\* Nothing of a former view is undecided.
+\* What is not reported was delivered in this view.
 Settled(s) ==
     [s EXCEPT !.asks = FALSE, !.among = IF CountIn = "first" /\ s.among # {} THEN s.among ELSE MembersOf(s.view)]
 
@@ -109,12 +122,13 @@ Answered(s, effects) ==
     THEN Handled([Settled(s) EXCEPT !.told = s.before], Append(effects, SafeUpTo(s.before)))
     ELSE Handled(s, effects)
 
-\* Report what can be reported now, after these effects. (While a view is not formed, nothing comes to it.)
+\* Report what can be reported now, after these effects. (An answer is the first ACK of a view. It may come before this member knows
+\* that the view is formed, and another ACK after it.)
 Report(s, effects) ==
     LET first == Answered(s, effects)
         t == first.state
         n == Acked(t)
-    IN IF t.before > t.told \/ n = t.told THEN first
+    IN IF t.asks \/ ~IsOpen(t) \/ n = t.told THEN first
        ELSE Handled([t EXCEPT !.told = n, !.before = n], Append(first.effects, SafeUpTo(n)))
 
 -----------------------------------------------------------------------------
@@ -130,7 +144,7 @@ DataReceived(s, e) ==
     IF ~IsMember(s, e.sender) \/ e.message.number < 1 THEN RemoteError(s)
     ELSE LET after == [s EXCEPT !.had = Updated(@, e.sender, e.message.number)]
              up == <<Deliver(e.sender, e.message.payload)>>
-         IN IF e.sender = s.member THEN Report(after, up)
+         IN IF e.sender = s.member THEN Report(IF s.asks THEN after ELSE Settled(after), up)
             ELSE Handled(after, Append(up, Send(e.sender, AckMessage(s.view.id, e.message.number))))
 
 AckReceived(s, e) ==
@@ -141,14 +155,19 @@ AckReceived(s, e) ==
     ELSE LET after == [s EXCEPT !.acks = Updated(@, e.sender, e.message)]
          IN IF id = s.view.id THEN Report(after, <<>>) ELSE Handled(after, <<>>)
 
+\* It says to each other member of its view how much it has of it.
+Says(s) ==
+    LET IsOther(m) == m # s.member
+        others == SelectSeq(s.view.members, IsOther)
+    IN IF AnswerView THEN [i \in DOMAIN others |-> Send(others[i], AckMessage(s.view.id, Entry(s.had, others[i], 0)))] ELSE <<>>
+
 \* A view is formed; SEQUENCER may say so before the view is passed up.
 ViewFormed(s, e) ==
     LET after == [s EXCEPT !.formed = e.view_id]
         up == <<PassUp(e)>>
     IN IF ~Majority THEN LocalError(s)
-       ELSE IF e.view_id = s.view.id /\ s.before > s.told /\ ~s.asks
-       THEN Handled([Settled(after) EXCEPT !.told = s.before], Append(up, SafeUpTo(s.before)))
-       ELSE Handled(after, up)
+       ELSE IF e.view_id # s.view.id THEN Handled(after, up)
+       ELSE Report(after, up \o Says(s))
 
 \* What is still undecided from before a merge is not known any more.
 GivesUp(s) ==
@@ -165,18 +184,15 @@ ViewInstalled(s, e) ==
                               !.had = LatestLives(@, now),
                               !.acks = [m \in {m \in DOMAIN @ : @[m].view_id = e.view.id \/ @[m].view_id.counter > e.view.id.counter}
                                           |-> @[m]]]
-        toAll(list) == LET IsOther(m) == m # s.member
-                           others == SelectSeq(list, IsOther)
-                       IN [i \in DOMAIN others |-> Send(others[i], AckMessage(e.view.id, Entry(s.had, others[i], 0)))]
-        says == IF merged /\ AnswerMerge THEN toAll(e.view.members) ELSE <<>>
+        says == IF IsOpen(entered) /\ (merged \/ Majority) THEN Says(entered) ELSE <<>>
         ends(what) == Handled([Settled(entered) EXCEPT !.told = Own(s1)], given \o <<what>> \o says)
     IN IF s.member \notin now \/ e.view.id.counter <= s.view.id.counter THEN LocalError(s)
        ELSE IF ~open THEN Handled(Settled(entered), given \o says)
        ELSE IF mayAsk
        THEN IF AllAreThere /\ ~(s1.among \subseteq now) THEN ends(UnknownUpTo(Own(s1)))
             ELSE Report([entered EXCEPT !.asks = TRUE], given \o says)
-       ELSE IF AtNextView /\ (~Majority \/ ~WhenFormed \/ s.formed = e.view.id) THEN ends(SafeUpTo(Own(s1)))
-       ELSE Handled(entered, given \o says)
+       ELSE IF AtNextView /\ (~Majority \/ SafeWhen = "installed") THEN ends(SafeUpTo(Own(s1)))
+       ELSE Report(entered, given \o says)
 
 -----------------------------------------------------------------------------
 Step(s, e) ==

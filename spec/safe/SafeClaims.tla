@@ -31,6 +31,7 @@ Given == INSTANCE UniformDelivery WITH
 UniformAgreement == Given!UniformAgreement
 HeldByAll == Given!HeldByAll
 HeldByMajority == Given!HeldByMajority
+HeldInBase == Given!HeldInBase
 SafeIsDelivered == Given!SafeIsDelivered
 
 \* What is told counts the messages as the sender does.

@@ -30,11 +30,12 @@ VARIABLES
     views, installed, life, path, order, cut, delivered, \* see TotalOrderBroadcast; order has <<sender, number>>
     had,            \* [Member -> the place in its view's order up to which it has delivered]
     reported, reports, formed, \* with Majority: see MajorityViews (`reported` is its `local`)
+    bases,          \* ... [a formed view -> its base: the last formed view of which those know that form it]
     told,           \* [Member -> what was told of its messages, in order: whether it is safe, and the way since its delivery]
     up,
     spent
 
-primary == <<reported, reports, formed>>
+primary == <<reported, reports, formed, bases>>
 below == <<views, installed, life, path, order, cut, delivered, had>>
 vars == <<local, act, below, primary, wire, told, up, spent>>
 
@@ -104,7 +105,7 @@ Here(action, m, event, consumed) == Apply(action, m, event, consumed, delivered[
 IsActive(m) == m \in up /\ installed[m] # 0
 Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 StaysBelow == UNCHANGED <<views, installed, life, path, order, cut, delivered, had, up>>
-Stays == StaysBelow /\ UNCHANGED <<reported, reports, formed>>
+Stays == StaysBelow /\ UNCHANGED <<reported, reports, formed, bases>>
 
 \* It knows that its view is formed, and messages are ordered there.
 IsOrdered(m) == ~Majority \/ reported[m] = {installed[m]}
@@ -176,24 +177,26 @@ InstallView(m) ==
               /\ had' = [had EXCEPT ![m] = 0]
               /\ order' = [orders EXCEPT ![k] = @ \o Again(m)]
               /\ Apply("InstallView", m, ViewEvent(v), {}, delivered[m], way)
-              /\ IF Majority THEN MajorityOf!Attends(m, k, views') ELSE UNCHANGED primary
-    /\ UNCHANGED <<life, delivered, up, spent>>
+              /\ IF Majority THEN MajorityOf!Attends(m, k, views') ELSE UNCHANGED <<reported, reports, formed>>
+    /\ UNCHANGED <<bases, life, delivered, up, spent>>
 
 \* The votes of these members.
 Votes(set) ==
     set \cup UNION {{b \in Member : Records /\ IsFormer(b, m)} : m \in set}
 
-\* The coordinator of a view has the reports for it: of a majority of each view that is reported. One of these members knows a
-\* formed view.
-FormsWith(from, k, ReportOf(_)) ==
+\* The reports of `from` are enough for view number k: of a majority of each view in them. The last formed view that a member knows
+\* is the first of those that it reports.
+FormsWith(k, from, ReportOf(_)) ==
     /\ \A x \in from : \A b \in ReportOf(x) : MajorityOf!IsMajority(Votes(from), b)
     /\ \E x \in from : ReportOf(x) # {}
+    /\ formed' = formed \cup {k}
+    /\ bases' = Updated(bases, k, Max({CHOOSE b \in ReportOf(x) : \A c \in ReportOf(x) : b <= c : x \in {x \in from : ReportOf(x) # {}}}))
 
+\* The coordinator of a view has the reports for it.
 FormView(m) ==
     LET k == installed[m] IN
     /\ Majority /\ IsActive(m) /\ CoordinatorOf(views[k]) = m /\ k \notin formed
-    /\ \E from \in SUBSET DOMAIN reports[k] : LET ReportOf(x) == reports[k][x] IN FormsWith(from, k, ReportOf)
-    /\ formed' = formed \cup {k}
+    /\ \E from \in SUBSET DOMAIN reports[k] : LET ReportOf(x) == reports[k][x] IN FormsWith(k, from, ReportOf)
     /\ Environment("FormView", m, None, {})
     /\ UNCHANGED <<local, wire, told, spent, reported, reports>> /\ StaysBelow
 
@@ -204,7 +207,7 @@ LearnFormed(m) ==
     /\ IF local[m].formed.counter < views[installed[m]].id.counter
        THEN Here("LearnFormed", m, FormedEvent(installed[m]), {})
        ELSE Environment("LearnFormed", m, None, {}) /\ UNCHANGED <<local, wire, told>>
-    /\ UNCHANGED spent /\ StaysBelow
+    /\ UNCHANGED <<bases, spent>> /\ StaysBelow
 
 \* A coordinator that installs a view last has the reports for it already. SEQUENCER hears of the view before this layer does, and
 \* passes up that it is formed.
@@ -214,8 +217,7 @@ FormEarly(m) ==
         /\ k > installed[m] /\ Goes(m, k) /\ CoordinatorOf(views[k]) = m /\ k \notin formed
         /\ installed[m] \in DOMAIN cut[k] => \A i \in Undelivered(m) : i > cut[k][installed[m]]
         /\ LET ReportOf(x) == IF x = m THEN reported[m] ELSE reports[k][x]
-           IN \E from \in SUBSET (DOMAIN reports[k] \cup {m}) : FormsWith(from, k, ReportOf)
-        /\ formed' = formed \cup {k}
+           IN \E from \in SUBSET (DOMAIN reports[k] \cup {m}) : FormsWith(k, from, ReportOf)
         /\ Here("FormEarly", m, FormedEvent(k), {})
     /\ UNCHANGED <<reported, reports, spent>> /\ StaysBelow
 
@@ -265,6 +267,7 @@ Init ==
     /\ reported = [m \in Member |-> IF Majority /\ (installed[m] # 0 \/ Records) THEN {1} ELSE {}]
     /\ reports = [k \in DOMAIN First |-> [m \in {} |-> {}]]
     /\ formed = IF Majority THEN DOMAIN First ELSE {}
+    /\ bases = [k \in formed |-> 0]
     /\ up = Member
     /\ spent = [crashes |-> 0, misuses |-> 0]
     /\ act = NoAct

@@ -45,6 +45,13 @@
 (* own (DeclareRequested). Then a state is kept that the members have, or  *)
 (* the declared one. It counts as declared, and loses against any other.   *)
 (*                                                                         *)
+(* SAFE tells a sender that its messages are safe: the members have them.  *)
+(* Where it is not decided yet which state is kept, a message may be in a  *)
+(* state that is not kept. So the sender is told when that is decided. If  *)
+(* its view ends before, nobody knows of any message that it has delivered *)
+(* till then: SAFE may yet tell that all have it. (SAFE numbers what this  *)
+(* layer multicasts. So a member counts its own as they come.)             *)
+(*                                                                         *)
 (* A member multicasts nothing in a step that a message of the order       *)
 (* causes. The layers below may be about to send what they had to hold     *)
 (* back, and a message from within would overtake it. A timer of no time   *)
@@ -89,6 +96,8 @@ ForgetGone == TRUE         \* a provider forgets an asker that is not in its vie
 DeclaredIsLast == TRUE     \* a declared state is kept only where there is no other
 AnswerOrder == "soon"      \* a member that delivers in the order multicasts "soon", by a timer, or "at_once"
 TimerOnce == TRUE          \* the timer is set only where it is not set
+SafeIfDecided == TRUE      \* messages are told safe when it is decided which state is kept
+UnknownAtEnd == "came"     \* ... when the view ends before, those that "came" are unknown; or those that "wait"; or "none"
 
 ASSUME
     /\ AskBy \in {"order", "unicast"} /\ InstallWhen \in {"marked", "whole"}
@@ -96,9 +105,9 @@ ASSUME
     /\ OnFailure \in {"refuses", "silent", "ends"} /\ OnRefusal \in {"next", "waits"}
     /\ OnOverflow \in {"asks_again", "grows"} /\ FoundsWhen \in {"first", "alone"} /\ SendWhen \in {"has", "view"}
     /\ AnswerOrder \in {"soon", "at_once"}
-    /\ KeepFrom \in {"base", "latest", "any"}
+    /\ KeepFrom \in {"base", "latest", "any"} /\ UnknownAtEnd \in {"came", "wait", "none"}
     /\ {NumberAttempts, AskAgain, Credits, SignalFull, CountBytes, TellOnMerge, NameBranches, KeepMost, StandsIfBased, TellVacant,
-        ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce} \subseteq BOOLEAN
+        ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce, SafeIfDecided} \subseteq BOOLEAN
     /\ {Window, FullAt, MaxHeld, AskTime} \subseteq Nat \ {0} /\ FullAt <= MaxHeld
 
 -----------------------------------------------------------------------------
@@ -141,6 +150,10 @@ Full == PassUp([type |-> "Full"])
 Room == PassUp([type |-> "Room"])
 Ends == PassUp([type |-> "Ends"])
 
+\* As SAFE tells it: the own multicasts up to `number`, of which nothing was said yet, are safe; or nobody knows.
+SafeUpTo(number) == PassUp([type |-> "SafeUpTo", number |-> number])
+UnknownUpTo(number) == PassUp([type |-> "UnknownUpTo", number |-> number])
+
 -----------------------------------------------------------------------------
 (* State *)
 
@@ -178,6 +191,9 @@ Start(member) ==
      timer |-> FALSE,           \* the timer "ask" is set
      soon |-> FALSE,            \* the timer "soon" is set
      owes |-> FALSE,            \* it has yet to multicast its TELL
+     came |-> 0,                \* how many own multicasts have come in the order
+     said |-> 0,                \* the own multicasts up to this one were reported, safe or unknown
+     safe |-> 0,                \* those up to this one are safe if the state is kept; 0: none waits for that
      giving |-> [m \in {} |-> 0]] \* of each member that it provides: the attempt, the next part, and the credit
 
 \* Its view is formed, as far as it knows.
@@ -378,6 +394,32 @@ AskTimeout(s, e) ==
     ELSE Ask([after EXCEPT !.refused = {}], <<>>)
 
 -----------------------------------------------------------------------------
+(* SAFE tells of own multicasts *)
+
+\* It says so of these.
+Says(s, n) == [s EXCEPT !.said = n, !.safe = 0]
+
+SafeToldUpTo(s, e) ==
+    IF e.number <= s.said THEN Ignored(s)
+    ELSE IF s.settled \/ ~SafeIfDecided THEN Handled(Says(s, e.number), <<PassUp(e)>>)
+    ELSE Handled([s EXCEPT !.safe = e.number], <<>>)
+
+\* (What waits counts as unknown, too.)
+UnknownToldUpTo(s, e) == IF e.number <= s.said THEN Ignored(s) ELSE Handled(Says(s, e.number), <<PassUp(e)>>)
+
+\* What waits is told in the step that decides.
+Tells(s, step) ==
+    IF s.safe = 0 \/ ~step.state.settled THEN step
+    ELSE Handled(Says(step.state, s.safe), Append(step.effects, SafeUpTo(s.safe)))
+
+\* Of these nobody knows when the view ends.
+Doubts(s) ==
+    IF s.settled THEN 0
+    ELSE CASE UnknownAtEnd = "came" -> IF s.came > s.said THEN s.came ELSE 0
+           [] UnknownAtEnd = "wait" -> s.safe
+           [] UnknownAtEnd = "none" -> 0
+
+-----------------------------------------------------------------------------
 (* Views, and which state is kept where they merge *)
 
 \* The name of the state that a member of view `s.view` leaves it with. A state that is coming from a provider has the name that
@@ -469,7 +511,7 @@ TellReceived(s, e) ==
        ELSE IF ~IsMember(s, e.sender) THEN RemoteError(s)
        ELSE IF ~begins /\ e.sender \in DOMAIN s.told THEN Ignored(s)
        ELSE IF DOMAIN told = MembersOf(s.view)
-       THEN LET decided == Decided(heard, told) IN Handled(decided.state, room \o decided.effects)
+       THEN LET decided == Tells(heard, Decided(heard, told)) IN Handled(decided.state, room \o decided.effects)
        ELSE Handled(heard, room \o tells)
 
 \* A multicast that a message of the order has caused.
@@ -493,12 +535,15 @@ ViewInstalled(s, e) ==
         founds == alone /\ ~s.has /\ (s.view = NoView \/ FoundsWhen = "alone")
         merges == e.type = "MergeViewInstalled"
         vacant == s.vacant /\ ~merges
+        doubts == Doubts(s)
         unsettled == TellOnMerge /\ ~alone /\ ~vacant /\ (merges \/ ~s.settled)
         entered == Stands([s EXCEPT !.view = e.view, !.has = @ \/ founds, !.name = NameAfter(s),
                              !.settled = ~unsettled /\ ~vacant, !.vacant = vacant,
                              !.seen = LatestLives(@, now), !.telling = unsettled, !.owes = FALSE, !.declares = FALSE, !.told = [m \in {} |-> 0], !.refused = {},
+                             !.said = IF doubts > 0 THEN doubts ELSE @, !.safe = IF UnknownAtEnd = "none" THEN @ ELSE 0,
                              !.giving = IF ForgetGone THEN [m \in DOMAIN @ \cap now |-> @[m]] ELSE @])
-        freed == IF ForgetGone THEN Freed(s, DOMAIN s.giving \ now) ELSE <<>>
+        unknown == IF doubts > 0 THEN <<UnknownUpTo(doubts)>> ELSE <<>>
+        freed == unknown \o (IF ForgetGone THEN Freed(s, DOMAIN s.giving \ now) ELSE <<>>)
         \* (A provider ignores an ASK that comes before the decision.)
         stays == s.provider \in now /\ (~unsettled \/ (s.marked /\ ContinueIfKept))
         after == IF stays THEN entered ELSE Idle(entered)
@@ -514,7 +559,7 @@ ViewInstalled(s, e) ==
 -----------------------------------------------------------------------------
 (* Step: total over the alphabet *)
 
-Step(s, e) ==
+StepOf(s, e) ==
     CASE e.type = "SendRequested" -> SendRequested(s, e)
       [] e.type = "AppReceived" -> AppReceived(s, e)
       [] e.type = "AskReceived" -> AskReceived(s, e)
@@ -527,6 +572,15 @@ Step(s, e) ==
       [] e.type = "AskTimeout" -> AskTimeout(s, e)
       [] e.type = "SoonTimeout" -> SoonTimeout(s, e)
       [] e.type = "DeclareRequested" -> DeclareRequested(s, e)
+      [] e.type = "SafeUpTo" -> SafeToldUpTo(s, e)
+      [] e.type = "UnknownUpTo" -> UnknownToldUpTo(s, e)
       [] e.type = "ViewFormed" -> ViewFormed(s, e)
       [] e.type \in {"ViewInstalled", "MergeViewInstalled"} -> ViewInstalled(s, e)
+
+\* A member counts its own messages of the order, whatever they do.
+Step(s, e) ==
+    LET step == StepOf(s, e) IN
+    IF e.type \in {"AppReceived", "AskReceived", "TellReceived"} /\ e.sender = s.member /\ step.outcome # "remote_error"
+    THEN Handled([step.state EXCEPT !.came = @ + 1], step.effects)
+    ELSE step
 =============================================================================

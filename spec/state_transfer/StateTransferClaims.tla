@@ -25,12 +25,14 @@ LocalTypeOK(m) ==
     /\ s.base \in Nat /\ (s.formed = 0 \/ s.base < s.formed)
     /\ s.after \in Nat /\ s.after <= s.upto /\ s.upto <= s.formed
     /\ s.vacant => ~s.settled /\ s.provider = Nobody
+    /\ s.came = Cardinality({n \in DOMAIN cast[m] : HasDelivered(m, <<m, n>>)})
+    /\ s.said = apps[m].told /\ s.safe \in 0 .. s.came
 
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
     /\ up \subseteq Member
     /\ \A m \in Member : installed[m] \in 0 .. Len(views) /\ had[m] \in Nat
-    /\ spent \in [{"crashes", "failures", "declares", "misuses"} -> Nat]
+    /\ spent \in [{"crashes", "failures", "declares", "tells", "misuses"} -> Nat]
 
 -----------------------------------------------------------------------------
 (* Outcomes *)
@@ -210,6 +212,22 @@ TimerWhileWaitingStep ==
         \/ local'[m].declares \/ local'[m].soon
         \/ \E i \in DOMAIN act'.effects : act'.effects[i].type = "SetTimer"
 
+\* What SAFE tells is passed up in its order, once, and as safe while no choice of a state is open. It waits for a choice. A view
+\* that ends with a choice open leaves nothing of which SAFE could yet tell.
+TellsWhenDecidedStep ==
+    \A m \in {act'.member} \cap up :
+        LET event == IF act'.event.type \in {"SafeUpTo", "UnknownUpTo"} THEN act'.event.number ELSE 0
+            told == {act'.effects[i].event : i \in {i \in DOMAIN act'.effects :
+                        act'.effects[i].type = "PassUp" /\ act'.effects[i].event.type \in {"SafeUpTo", "UnknownUpTo"}}}
+            leaves == local'[m].view # local[m].view
+        IN /\ Max({apps[m].told, local[m].safe, event}) <= Max({apps'[m].told, local'[m].safe})
+           /\ \A e \in told :
+                IF told # {e} \/ e.number <= apps[m].told THEN FALSE
+                ELSE IF leaves THEN e.type = "UnknownUpTo"
+                ELSE IF event > 0 THEN e = act'.event /\ (e.type = "SafeUpTo" => local'[m].settled)
+                ELSE e = [type |-> "SafeUpTo", number |-> local[m].safe] /\ local'[m].settled
+           /\ (leaves /\ ~local[m].settled) => \A n \in DOMAIN cast[m] : HasDelivered(m, <<m, n>>) => n <= apps'[m].told
+
 \* A step belongs to one member; wires, order and applications change by its effects alone.
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
@@ -228,6 +246,7 @@ SendsWithState == [][SendsWithStateStep]_vars
 NeverAsksByTraffic == [][NeverAsksByTrafficStep]_vars
 EndsForReason == [][EndsForReasonStep]_vars
 AnswersLater == [][AnswersLaterStep]_vars
+TellsWhenDecided == [][TellsWhenDecidedStep]_vars
 TimerSetOnce == [][TimerSetOnceStep]_vars
 
 -----------------------------------------------------------------------------

@@ -34,6 +34,13 @@ NeverMarksStep(s, e) ==
         Other(effect) == ~(effect.type = "PassUp" /\ effect.event.type = "MarkState")
     IN [step EXCEPT !.effects = SelectSeq(@, Other)]
 
+\* A member forgets what waits for a choice when that is over.
+ForgetsSafeStep(s, e) ==
+    LET step == Step(s, e)
+        Other(effect) == ~(effect.type = "PassUp" /\ effect.event.type = "SafeUpTo")
+    IN IF e.type = "TellReceived" /\ s.safe > 0
+       THEN [step EXCEPT !.state.said = s.said, !.effects = SelectSeq(@, Other)] ELSE step
+
 \* An ignored event changes the state.
 IgnoredCountsStep(s, e) ==
     LET step == Step(s, e) IN

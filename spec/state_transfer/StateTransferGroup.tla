@@ -8,6 +8,8 @@
 (* - With Majority: the views that may be formed are those of              *)
 (*   MajorityViews, and no member delivers in a view before it is formed.  *)
 (* - UNICAST by contract (ReliableUnicast).                                *)
+(* - SAFE tells a member of its multicasts, in their order, once it has    *)
+(*   delivered them.                                                       *)
 (* - The application: its state is what it has delivered, in order. It     *)
 (*   marks it, gives it in parts, or fails to. After Full it takes no      *)
 (*   message of the order, but for some bytes that are on their way, until *)
@@ -33,6 +35,7 @@ CONSTANTS
     MaxFailures,    \* fault budget: the application fails to give a part
     MaxDeclares,    \* bound: how often applications declare a state
     Declarers,      \* bound: whose
+    MaxTells,       \* bound: how often SAFE tells a member of its multicasts
     MaxMisuses      \* fault budget: callers' mistakes, late timers, messages of no correct peer
 
 VARIABLES
@@ -90,6 +93,7 @@ Answer(m, a, e) ==
       [] e.type = "StateDeclared" -> [a EXCEPT !.state = DeclaredOrigin(m)]
       [] e.type = "Full" -> [a EXCEPT !.full = TRUE]
       [] e.type = "Room" -> [a EXCEPT !.full = FALSE]
+      [] e.type \in {"SafeUpTo", "UnknownUpTo"} -> [a EXCEPT !.told = e.number]
       [] OTHER -> a
 
 RECURSIVE Answers(_, _, _)
@@ -234,6 +238,13 @@ AppDeclares(m) ==
     /\ Here("AppDeclares", m, [type |-> "DeclareRequested"], {})
     /\ Spend("declares") /\ Stays
 
+SafeTells(m) ==
+    /\ IsActive(m) /\ spent.tells < MaxTells
+    /\ \E n \in DOMAIN cast[m], type \in {"SafeUpTo", "UnknownUpTo"} :
+        /\ n > local[m].safe /\ HasDelivered(m, <<m, n>>)
+        /\ Here("SafeTells", m, [type |-> type, number |-> n], {})
+    /\ Spend("tells") /\ Stays
+
 -----------------------------------------------------------------------------
 (* Views *)
 
@@ -370,14 +381,14 @@ Init ==
     /\ local = [m \in Member |-> IF installed[m] = 0 THEN Start(m) ELSE Holder(m, First[installed[m]])]
     /\ wire = EmptyWire
     /\ apps = [m \in Member |-> [state |-> IF installed[m] = 0 THEN <<>> ELSE Origin(installed[m]),
-                                 marks |-> [x \in {} |-> 0], reads |-> {}, staged |-> <<>>, own |-> 0, full |-> FALSE]]
+                                 marks |-> [x \in {} |-> 0], reads |-> {}, staged |-> <<>>, own |-> 0, full |-> FALSE, told |-> 0]]
     /\ reported = [m \in Member |-> IF Majority /\ installed[m] # 0 THEN {installed[m]} ELSE {}]
     /\ reports = [k \in DOMAIN First |-> [m \in {} |-> {}]]
     /\ formed = IF Majority THEN DOMAIN First ELSE {}
     /\ bases = [k \in formed |-> 0]
     /\ sequence = [view |-> 1, state |-> IF Majority THEN Origin(1) ELSE <<>>]
     /\ up = Member
-    /\ spent = [crashes |-> 0, failures |-> 0, declares |-> 0, misuses |-> 0]
+    /\ spent = [crashes |-> 0, failures |-> 0, declares |-> 0, tells |-> 0, misuses |-> 0]
     /\ act = NoAct
 
 \* m is in the primary: its view is formed, and its state is the one that is kept.
@@ -394,6 +405,7 @@ Next ==
     (\E m \in Member :
         \/ AppSends(m)
         \/ AppDeclares(m)
+        \/ SafeTells(m)
         \/ DeliverApp(m)
         \/ DeliverAsk(m)
         \/ DeliverTell(m)

@@ -8,14 +8,14 @@
 (*                                                                            *)
 (* Members take the steps of STATE_TRANSFER. Their records are those of       *)
 (* Primary. What is left out: a transfer is one step (Takes), and so is the   *)
-(* refusal of all members (AllRefuse). A view is known by its number.         *)
+(* refusal of all members (AllRefuse). What is not a message of an            *)
+(* application is not multicast again. A view is known by its number.         *)
 (*                                                                            *)
 (* SAFE tells a sender that a message is safe if all members of a view have   *)
 (* delivered it; or if the sender has delivered it, its next view follows     *)
-(* without a merge, and all members know that this one is formed.             *)
-(* STATE_TRANSFER passes that on when it is decided which state is kept, and  *)
-(* does not if none is. The claim: a message that is safe is in each state of *)
-(* the primary after that (SafeIsKept).                                       *)
+(* without a merge, and all members know that this one is formed. It may tell *)
+(* that late. The claim: a message that STATE_TRANSFER passes on as safe is   *)
+(* in each state of the primary after that (SafeIsKept).                      *)
 (******************************************************************************)
 EXTENDS StateTransfer, Acts
 
@@ -25,10 +25,6 @@ CONSTANTS
     MaxViews,       \* bound
     Sends,          \* bound: how many messages applications multicast
     MaxRestarts     \* fault budget
-
-\* Guards of SAFE and of STATE_TRANSFER.
-SafeWhen == "all"       \* what was delivered before a view is safe when "all" its members know that it is formed, or the "sender"
-SafeIfDecided == TRUE   \* ... and when it is decided which state is kept
 
 VARIABLES
     views,      \* the views: id, members, and `from`: [member -> the number of its view when this one was decided; 0]
@@ -43,13 +39,15 @@ VARIABLES
     state,      \* [Member -> the messages in its application's state]
     got,        \* [Member -> the messages that it has delivered, or passed over, and in which view]
     open,       \* [Member -> its messages that it had delivered before its view, if views did not merge since]
-    unsure,     \* [Member -> its messages that were safe in a view that ended before it was decided which state is kept]
+    numbers,    \* [Member -> of each of its messages that came to it the number by which SAFE tells of it: how many of its multicasts
+                \* had come]
+    acked,      \* [Member -> its messages up to this one are safe, as SAFE tells it]
     heard,      \* per view: the members that know that it is formed
-    safe,       \* the messages that its sender knows to be safe, and in which view it came to know
+    safe,       \* the messages that were reported safe, and in which view
     up,
     restarts
 
-view == <<views, at, local, records, reports, early, order, cut, place, state, got, open, unsure, heard, safe, up, restarts>>
+view == <<views, at, local, records, reports, early, order, cut, place, state, got, open, numbers, acked, heard, safe, up, restarts>>
 vars == <<view, act>>
 
 Vote == INSTANCE Primary WITH Majority <- TRUE, MaxAttempts <- 9
@@ -95,6 +93,13 @@ Delivered(effects) ==
     {<<effects[i].event.sender, effects[i].event.payload>> :
         i \in {i \in DOMAIN effects : effects[i].type = "PassUp" /\ effects[i].event.type = "Deliver"}}
 
+\* What m reports in view number k.
+Reports(m, k, effects) ==
+    LET safes == {effects[i].event.number :
+                    i \in {i \in DOMAIN effects : effects[i].type = "PassUp" /\ effects[i].event.type = "SafeUpTo"}}
+    IN safe' = safe \cup {<<<<m, n>>, k>> : n \in {n \in DOMAIN numbers[m] :
+                            local[m].said < numbers[m][n] /\ numbers[m][n] <= Greatest(safes \cup {0})}}
+
 \* m takes this step in view number k. `before`: what it multicasts first.
 Apply(m, k, step, before, orders, earlies) ==
     LET casts == before \o Multicasts(m, step.effects)
@@ -103,34 +108,37 @@ Apply(m, k, step, before, orders, earlies) ==
        /\ state' = [state EXCEPT ![m] = @ \cup Delivered(step.effects)]
        /\ order' = IF goes /\ orders[k] # <<>> THEN [orders EXCEPT ![k] = @ \o casts] ELSE orders
        /\ early' = IF goes /\ orders[k] = <<>> THEN [earlies EXCEPT ![k] = @ \o casts] ELSE earlies
+       /\ Reports(m, k, step.effects)
 
-\* The messages that m's SAFE takes for safe: all members of a view have delivered them, or they were delivered before m's view.
-Got(deliveries, m, x) == \E p \in deliveries[m] : p[1] = x
-Acknowledged(m, deliveries) ==
-    {p[1] : p \in {p \in deliveries[m] : p[1][1] = m /\ \A n \in MembersOf(views[p[2]]) : Got(deliveries, n, p[1])}}
-
-BeforeView(m, hearers) ==
-    IF IF SafeWhen = "all" THEN MembersOf(views[at[m]]) \subseteq hearers[at[m]] ELSE m \in hearers[at[m]] THEN open[m] ELSE {}
-
-\* m hears that these are safe. (In each step that changes what is delivered, heard or decided.)
-Hears(deliveries, hearers, locals) ==
-    safe' = safe \cup UNION {{<<x, at[m]>> : x \in (Acknowledged(m, deliveries) \cup BeforeView(m, hearers)) \ unsure[m]} :
-        m \in {m \in up : at[m] # 0 /\ m \in hearers[at[m]] /\ (SafeIfDecided => locals[m].settled)}}
+\* A message is safe: all members of a view have delivered it, or it was delivered before m's view.
+Got(m, x) == \E p \in got[m] : p[1] = x
+IsAcknowledged(m, x) == \E p \in got[m] : p[1] = x /\ \A n \in MembersOf(views[p[2]]) : Got(n, x)
+AllKnow(m) == MembersOf(views[at[m]]) \subseteq heard[at[m]]
+SenderKnows(m) == m \in heard[at[m]]
+IsBeforeView(m, x) == x \in open[m] /\ AllKnow(m)
 
 Quiet(action, m) ==
     /\ Environment(action, m, None, {})
-    /\ UNCHANGED <<views, at, records, reports, cut, place, got, open, unsure, heard, safe, up, restarts>>
+    /\ UNCHANGED <<views, at, records, reports, cut, place, got, open, numbers, heard, up, restarts>>
+
+\* SAFE tells m of its next message.
+SafeTells(m) ==
+    LET n == acked[m] + 1 IN
+    /\ m \in up /\ at[m] # 0 /\ SenderKnows(m) /\ n \in DOMAIN numbers[m] /\ (IsAcknowledged(m, <<m, n>>) \/ IsBeforeView(m, <<m, n>>))
+    /\ Apply(m, at[m], Step(local[m], [type |-> "SafeUpTo", number |-> numbers[m][n]]), <<>>, order, early)
+    /\ acked' = [acked EXCEPT ![m] = n]
+    /\ Quiet("SafeTells", m)
 
 AppSends(m) ==
     /\ m \in up /\ at[m] # 0 /\ local[m].sent < Sends[m] /\ ~IsClosed(m) /\ IsFormedView(at[m]) /\ IsOpen(m, at[m])
     /\ LET step == Step(local[m], [type |-> "SendRequested", payload |-> local[m].sent + 1, size |-> 1])
        IN step.outcome = "handled" /\ Apply(m, at[m], step, <<>>, order, early)
-    /\ Quiet("AppSends", m)
+    /\ UNCHANGED acked /\ Quiet("AppSends", m)
 
 TellsSoon(m) ==
     /\ m \in up /\ local[m].soon /\ ~IsClosed(m)
     /\ Apply(m, at[m], Step(local[m], [type |-> "SoonTimeout"]), <<>>, order, early)
-    /\ Quiet("TellsSoon", m)
+    /\ UNCHANGED acked /\ Quiet("TellsSoon", m)
 
 \* The next of its view's order.
 Deliver1(m) ==
@@ -142,14 +150,15 @@ Deliver1(m) ==
            event == CASE item.message.type = "FORMED" -> [type |-> "ViewFormed", view_id |-> views[k].id, before |-> item.message.before]
                       [] item.message.type = "TELL" -> [type |-> "TellReceived", sender |-> item.by, message |-> item.message]
                       [] item.message.type = "APP" -> [type |-> "AppReceived", sender |-> item.by, message |-> item.message]
-       IN /\ Apply(m, k, IF item.message.type = "APP" /\ Got(got, m, x) THEN Ignored(local[m]) ELSE Step(local[m], event), <<>>, order, early)
-          /\ got' = IF item.message.type = "APP" /\ ~Got(got, m, x) THEN [got EXCEPT ![m] = @ \cup {<<x, k>>}] ELSE got
+       IN /\ Apply(m, k, IF item.message.type = "APP" /\ Got(m, x) THEN Ignored(local[m]) ELSE Step(local[m], event), <<>>, order, early)
+          /\ got' = IF item.message.type = "APP" /\ ~Got(m, x) THEN [got EXCEPT ![m] = @ \cup {<<x, k>>}] ELSE got
+          /\ numbers' = IF item.message.type = "APP" /\ item.by = m /\ ~Got(m, x) THEN [numbers EXCEPT ![m] = Append(@, local'[m].came)]
+                        ELSE numbers
           /\ heard' = [heard EXCEPT ![k] = @ \cup {m}]
-          /\ Hears(got', heard', local')
           /\ records' = IF item.message.type = "FORMED" THEN [records EXCEPT ![m] = <<PlainView(views[k])>>] ELSE records
     /\ place' = [place EXCEPT ![m] = @ + 1]
     /\ Environment("Deliver1", m, None, {})
-    /\ UNCHANGED <<views, at, reports, cut, open, unsure, up, restarts>>
+    /\ UNCHANGED <<views, at, reports, cut, open, acked, up, restarts>>
 
 \* m takes the state of p.
 Takes(m) ==
@@ -159,7 +168,7 @@ Takes(m) ==
         /\ local' = [local EXCEPT ![m].has = TRUE, ![m].stood = local[m].formed, ![m].declared = local[p].declared,
                                   ![m].seen = local[p].seen]
         /\ state' = [state EXCEPT ![m] = state[p]]
-    /\ UNCHANGED <<order, early>> /\ Quiet("Takes", m)
+    /\ UNCHANGED <<order, early, acked, safe>> /\ Quiet("Takes", m)
 
 \* All members of its view have refused.
 AllRefuse(m) ==
@@ -168,7 +177,7 @@ AllRefuse(m) ==
        /\ \A x \in others : x \in up /\ at[x] = at[m] /\ ~local[x].has /\ (local[x].settled \/ local[x].vacant)
        /\ LET step == Ask([local[m] EXCEPT !.refused = others], <<>>)
           IN Clean(step.state) # local[m] /\ Apply(m, at[m], step, <<>>, order, early)
-    /\ Quiet("AllRefuse", m)
+    /\ UNCHANGED acked /\ Quiet("AllRefuse", m)
 
 -----------------------------------------------------------------------------
 (* Views *)
@@ -177,7 +186,7 @@ AllRefuse(m) ==
 RECURSIVE Again(_, _)
 Again(m, n) ==
     IF n > local[m].sent THEN <<>>
-    ELSE (IF Got(got, m, <<m, n>>) THEN <<>> ELSE <<[by |-> m, message |-> AppMessage(n, 1, n)]>>) \o Again(m, n + 1)
+    ELSE (IF Got(m, <<m, n>>) THEN <<>> ELSE <<[by |-> m, message |-> AppMessage(n, 1, n)]>>) \o Again(m, n + 1)
 
 Longer(list, k, new) == IF k \in DOMAIN list THEN list ELSE Append(list, new)
 NewFunction == [m \in {} |-> 0]
@@ -208,10 +217,9 @@ Installs(m, k, known) ==
           IN /\ local' = [local EXCEPT ![m] = Clean(step.state)]
              /\ order' = IF goes /\ orders[k] # <<>> THEN [orders EXCEPT ![k] = @ \o casts] ELSE orders
              /\ early' = IF goes /\ orders[k] = <<>> THEN [earlies EXCEPT ![k] = @ \o casts] ELSE earlies
-       /\ unsure' = IF local[m].settled THEN unsure
-                     ELSE [unsure EXCEPT ![m] = @ \cup Acknowledged(m, got) \cup BeforeView(m, heard)]
+             /\ Reports(m, k, step.effects)
        /\ heard' = Longer(heard, k, {})
-    /\ UNCHANGED <<state, got, safe, up, restarts>>
+    /\ UNCHANGED <<state, got, numbers, acked, up, restarts>>
 
 InstallNew(m) ==
     /\ Environment("InstallNew", m, None, {})
@@ -238,8 +246,7 @@ Form(c) ==
     /\ Environment("Form", c, None, {})
     /\ records' = [records EXCEPT ![c] = <<PlainView(views[k])>>]
     /\ heard' = [heard EXCEPT ![at[c]] = @ \cup {c}]
-    /\ Hears(got, heard', local')
-    /\ UNCHANGED <<views, at, reports, cut, got, open, unsure, up, restarts>>
+    /\ UNCHANGED <<views, at, reports, cut, got, open, numbers, acked, up, restarts>>
 
 \* m begins again: with its record, and without its state.
 Restart(m) ==
@@ -250,7 +257,7 @@ Restart(m) ==
         /\ records' = [records EXCEPT ![n] = records[m]]
     /\ restarts' = restarts + 1
     /\ Environment("Restart", m, None, {})
-    /\ UNCHANGED <<views, at, local, reports, early, order, cut, place, state, got, open, unsure, heard, safe>>
+    /\ UNCHANGED <<views, at, local, reports, early, order, cut, place, state, got, open, numbers, acked, heard, safe>>
 
 Init ==
     /\ views = <<[id |-> ViewId(1, Founders[1]), members |-> Founders, from |-> [m \in {} |-> 0]]>>
@@ -263,7 +270,8 @@ Init ==
     /\ order = <<<<[by |-> Founders[1], message |-> [type |-> "FORMED", before |-> 0, payload |-> 0]]>>>>
     /\ cut = <<[u \in {} |-> 0]>>
     /\ place = [m \in Member |-> IF at[m] = 0 THEN 0 ELSE 1]
-    /\ state = [m \in Member |-> {}] /\ got = state /\ open = state /\ unsure = state
+    /\ state = [m \in Member |-> {}] /\ got = state /\ open = state
+    /\ numbers = [m \in Member |-> <<>>] /\ acked = [m \in Member |-> 0]
     /\ heard = <<MembersOf(views[1])>>
     /\ safe = {}
     /\ up = {m \in Member : ~\E x \in Member : IsFormer(x, m)}
@@ -272,6 +280,7 @@ Init ==
 
 Next ==
     \E m \in Member :
+        \/ SafeTells(m)
         \/ AppSends(m)
         \/ TellsSoon(m)
         \/ Deliver1(m)

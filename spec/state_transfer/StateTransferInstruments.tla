@@ -18,6 +18,7 @@ TwoProvided == \E m \in up : Cardinality(DOMAIN local[m].giving) > 1
 TookNoMore == \E m \in up : apps[m].full
 DeclaredIsTaken == \E m \in up : local[m].has /\ local[m].declared /\ local[m].attempt > 0 /\ apps[m].state[1] # <<m, -1>>
 PrimaryFollows == sequence.view > 1 /\ Len(sequence.state) > 1
+SafeWaits == \E m \in up : local[m].safe > 0
 OwnCameWithState == \E m \in up : local[m].has /\ local[m].attempt > 0 /\ apps[m].own > 0 /\ m \in DOMAIN local[m].seen
 
 -----------------------------------------------------------------------------
@@ -40,6 +41,7 @@ Alphabet(messages, outsides) ==
             : r \in reads}
     \cup {[type |-> "PartFailed", to |-> r.to, attempt |-> r.attempt] : r \in reads}
     \cup {[type |-> "SendRequested", payload |-> 9, size |-> 2], [type |-> "AskTimeout"], [type |-> "SoonTimeout"], [type |-> "DeclareRequested"],
+          [type |-> "SafeUpTo", number |-> 1], [type |-> "UnknownUpTo", number |-> 2],
           [type |-> "PartFailed", to |-> "Z", attempt |-> 1],
           [type |-> "AppReceived", sender |-> "Z", message |-> AppMessage(1, 1, 1)],
           [type |-> "AppReceived", sender |-> "A", message |-> AppMessage(0, 1, 1)],

@@ -784,9 +784,20 @@ falls("PrimaryHasSequence")(lambda verdicts: primary(verdicts, FIRST, FIRST))
 falls("SequenceOnlyGrows")(lambda verdicts: primary(verdicts, FIRST, SECOND))
 
 
-def uniform(verdicts: Verdicts, has: str, *, alone: bool = False) -> None:
-    """A, of three members, hears that its message is safe: at once, or in its next view, which it has alone."""
-    views, judge = Membership(), UniformDelivery(verdicts, majority=alone)
+@falls("SafeIsKept")
+def _(verdicts: Verdicts) -> None:
+    judge = OneSequence(verdicts)
+    judge.in_primary("A", FIRST, ())
+    judge.is_safe(FIRST, X)
+    judge.in_primary("A", SECOND, ())
+
+
+def uniform(verdicts: Verdicts, has: str, *, alone: bool = False, based: bool = False) -> None:
+    """A, of three members, hears that its message is safe: at once, or in its next view, which it has alone.
+
+    `based`: it alone has installed that view of all three, and the next is formed from the first.
+    """
+    views, judge = Membership(), UniformDelivery(verdicts, majority=alone or based)
     three = [views.start(address) for address in "ABC"]
     first = views.decide(three[0], 1, three)
     for each in three:
@@ -795,11 +806,16 @@ def uniform(verdicts: Verdicts, has: str, *, alone: bool = False) -> None:
             judge.delivered(each, "A", 1)
     if alone:
         views.install(three[0], views.decide(three[0], 2, three[:1], [first]))
+    if based:
+        views.install(three[0], views.decide(three[0], 2, three, [first]))
     judge.told(three[0], 1, is_safe=True)
+    if based:
+        judge.formed(ViewId(3, "B"), 1)
 
 
 falls("HeldByAll")(lambda verdicts: uniform(verdicts, "AB"))
 falls("HeldByMajority")(lambda verdicts: uniform(verdicts, "A", alone=True))
+falls("HeldInBase")(lambda verdicts: uniform(verdicts, "AB", based=True))
 falls("SafeIsDelivered")(lambda verdicts: uniform(verdicts, "BC"))
 falls("EventuallyTold")(lambda verdicts: UniformDelivery(verdicts, majority=False).quiet(Membership().start("A"), 1))
 

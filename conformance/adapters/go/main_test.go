@@ -159,7 +159,7 @@ func TestWhatIsUndecidedIsNotSafe(t *testing.T) {
 		up    group.Effects
 	}{
 		"a view that is not formed":       {waits, ack, nil},
-		"a merge that the next view ends": {asks, next, group.Effects{group.PassUp{Event: safe.UnknownUpTo{Number: 1}}}},
+		"a merge that the next view ends": {asks, next, group.Effects{group.PassUp{Event: group.UnknownUpTo{Number: 1}}}},
 		"another view is formed":          {formed, next, nil},
 	} {
 		r := safe.Step(safe.Config{Majority: true}, each.state, each.event)

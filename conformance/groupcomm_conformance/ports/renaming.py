@@ -122,6 +122,7 @@ _NUMBERS: Final = {
         "attempts": "Ask.attempt Cannot.attempt Credit.attempt Gift.attempt MarkState.attempt Part.attempt "
         "PartFailed.attempt PartRead.attempt ReadPart.attempt State.attempt",
         "seqnos": "App.number Gift.seen Given.seen Held.number OwnIsInState.number Part.seen State.seen State.sent",
+        "tells": "SafeUpTo.number State.came State.safe State.said UnknownUpTo.number",
         "parts": "Credit.number Gift.credit Gift.number Part.number PartRead.number PutPart.number ReadPart.number "
         "State.parts",
         "views": "Standing.after Standing.stood Standing.upto State.after State.base State.formed State.stood "

@@ -106,8 +106,8 @@ CLAIMS: Final = {
     ),
     "ApplicationView": ("ApplicationView",),
     "OneState": ("SameAtSamePlace", "MoreAtLaterPlace", "NothingTwice", "EventuallyHasState"),
-    "UniformDelivery": ("HeldByAll", "HeldByMajority", "SafeIsDelivered", "EventuallyTold"),
-    "OneSequence": ("SequenceOnlyGrows", "PrimaryHasSequence"),
+    "UniformDelivery": ("HeldByAll", "HeldByMajority", "HeldInBase", "SafeIsDelivered", "EventuallyTold"),
+    "OneSequence": ("SequenceOnlyGrows", "PrimaryHasSequence", "SafeIsKept"),
     "TotalOrderBroadcast": (
         "TotalOrder",
         "Agreement",

@@ -62,12 +62,17 @@ class OneState(Judge):
 
 
 class OneSequence(Judge):
-    """With `majority`: the state of the primary only grows, over its formed views."""
+    """With `majority`: the state of the primary only grows, over formed views, and has what was told safe before."""
 
     def __init__(self, verdicts: Verdicts) -> None:
         super().__init__(verdicts)
         self._counter = 0
         self._sequence: Story = ()
+        self._safe: list[tuple[int, Message]] = []
+
+    def is_safe(self, view: ViewId, message: Message) -> None:
+        """A member hears in a view that its message is safe."""
+        self._safe.append((view.counter, message))
 
     def in_primary(self, member: Address, view: ViewId, story: Story) -> None:
         """A member has the state in a formed view."""
@@ -79,7 +84,13 @@ class OneSequence(Judge):
             self._fail(claim, f"{member} has {story} in {view}, and the primary had {self._sequence}")
         if view.counter > self._counter:
             self._counter, self._sequence = view.counter, story
+            for counter, message in self._safe:
+                self._judged("SafeIsKept")
+                if counter < view.counter and message not in story:
+                    self._fail("SafeIsKept", f"{message} is safe, and {member} in {view} has {story}")
+            self._safe = [each for each in self._safe if each[0] >= view.counter]
 
     def declared(self) -> None:
         """No member has a state, and one declares its own: another sequence begins."""
         self._sequence = ()
+        self._safe.clear()

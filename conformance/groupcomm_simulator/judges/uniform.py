@@ -6,7 +6,7 @@
 from collections import Counter, defaultdict
 from typing import Final
 
-from groupcomm.view import Address
+from groupcomm.view import Address, ViewId
 
 from .claims import Judge, Verdicts
 from .membership import Decided, Process
@@ -74,6 +74,21 @@ class UniformDelivery(Judge):
         """A process has installed a view: what was safe there is delivered by it."""
         for sender, number, way in self._safe[view]:
             self._judge(process, sender, number, way)
+
+    def formed(self, view: ViewId, before: int) -> None:
+        """A view is formed, from a view of this counter: what was told safe in a view between was delivered by all."""
+        for ended, told in self._safe.items():
+            if ended.view.id.counter >= view.counter:
+                continue
+            self._judged("HeldInBase")
+            for process, number, way in told if before < ended.view.id.counter else ():
+                lacking = [each for each in way[0].processes if each not in self._has[process, number]]
+                if lacking:
+                    self._fail(
+                        "HeldInBase",
+                        f"message {number} of {process} is safe in {ended}, {view} is formed from {before}, "
+                        f"and of {way[0]} {lacking} lack it",
+                    )
 
     def quiet(self, process: Process, sent: int) -> None:
         """Nothing is on its way: a process has heard of each message that it has sent."""

@@ -22,6 +22,17 @@ type ViewFormed struct {
 	Before int64
 }
 
+// SafeUpTo and UnknownUpTo: SAFE tells of the own multicasts up to Number.
+type SafeUpTo struct {
+	_      wire.Tag `wire:"SafeUpTo"`
+	Number int64
+}
+
+type UnknownUpTo struct {
+	_      wire.Tag `wire:"UnknownUpTo"`
+	Number int64
+}
+
 type Suspected struct {
 	_       wire.Tag `wire:"Suspected"`
 	Suspect string

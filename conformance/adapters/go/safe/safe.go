@@ -57,16 +57,6 @@ type (
 		Sender  string
 		Message Ack
 	}
-
-	// SafeUpTo and UnknownUpTo are passed up.
-	SafeUpTo struct {
-		_      wire.Tag `wire:"SafeUpTo"`
-		Number int64
-	}
-	UnknownUpTo struct {
-		_      wire.Tag `wire:"UnknownUpTo"`
-		Number int64
-	}
 )
 
 func init() {
@@ -83,9 +73,9 @@ func Step(c Config, s State, event Event) Result {
 	case group.SendRequested:
 		return sendRequested(s, e)
 	case DataReceived:
-		return dataReceived(s, e)
+		return dataReceived(c, s, e)
 	case AckReceived:
-		return ackReceived(s, e)
+		return ackReceived(c, s, e)
 	case group.ViewFormed:
 		return viewFormed(c, s, e)
 	case group.ViewInstalled:
@@ -96,8 +86,8 @@ func Step(c Config, s State, event Event) Result {
 	panic("no event of SAFE")
 }
 
-func safeUpTo(n int64) group.Effect    { return group.PassUp{Event: SafeUpTo{Number: n}} }
-func unknownUpTo(n int64) group.Effect { return group.PassUp{Event: UnknownUpTo{Number: n}} }
+func safeUpTo(n int64) group.Effect    { return group.PassUp{Event: group.SafeUpTo{Number: n}} }
+func unknownUpTo(n int64) group.Effect { return group.PassUp{Event: group.UnknownUpTo{Number: n}} }
 
 func (s State) own() int64 { return s.Had[s.Member] }
 
@@ -112,15 +102,32 @@ func (s State) hasAcks(n int64) bool {
 	return s.Among.Within(have.With(s.Member))
 }
 
-// acked is the highest own message that all have acknowledged.
+// allKnow: all members of the view know that it is formed.
+func (s State) allKnow() bool {
+	return !group.Any(s.View.Set().Without(s.Member), func(m string) bool {
+		return !group.In(m, s.Acks) || s.Acks[m].ViewId != s.View.Id
+	})
+}
+
+// isOpen: messages are ordered in the view, as far as this member knows.
+func (s State) isOpen(c Config) bool { return !c.Majority || s.Formed == s.View.Id }
+
+// acked is the highest own message that is safe.
 func (s State) acked() int64 {
 	n, heard := s.own(), s.heard()
 	for _, m := range s.Among.Without(s.Member) {
 		if !heard.Has(m) {
-			return s.Told
-		}
-		if number := s.Acks[m].Number; number < n {
+			n = 0
+		} else if number := s.Acks[m].Number; number < n {
 			n = number
+		}
+	}
+	if n <= s.Before && s.Before > s.Told { // what was delivered before this view
+		if n = 0; s.allKnow() {
+			n = s.Before
+		}
+		if own := s.own(); own < n {
+			n = own
 		}
 	}
 	if n < s.Told {
@@ -129,7 +136,7 @@ func (s State) acked() int64 {
 	return n
 }
 
-// settled: nothing of a former view is undecided.
+// settled: what is not reported was delivered in this view.
 func (s State) settled() State {
 	s.Asks, s.Among = false, s.View.Set()
 	return s
@@ -152,15 +159,25 @@ func answered(s State, effects group.Effects) Result {
 }
 
 // report reports what can be reported now, after these effects.
-func report(s State, effects group.Effects) Result {
+func report(c Config, s State, effects group.Effects) Result {
 	first := answered(s, effects)
 	t := first.State
 	n := t.acked()
-	if t.Before > t.Told || n == t.Told {
+	if t.Asks || !t.isOpen(c) || n == t.Told {
 		return first
 	}
 	t.Told, t.Before = n, n
 	return group.Handled(t, group.Appended(first.Effects, safeUpTo(n)))
+}
+
+// says has to each other member of the view how much is delivered of it.
+func (s State) says() (list group.Effects) {
+	for _, m := range s.View.Members {
+		if m != s.Member {
+			list = append(list, group.Send{To: m, Message: Ack{ViewId: s.View.Id, Number: s.Had[m]}})
+		}
+	}
+	return list
 }
 
 func sendRequested(s State, e group.SendRequested) Result {
@@ -171,7 +188,7 @@ func sendRequested(s State, e group.SendRequested) Result {
 	return group.Handled(s, group.Effects{group.Multicast{Message: Data{Number: s.Sent, Payload: e.Payload}}})
 }
 
-func dataReceived(s State, e DataReceived) Result {
+func dataReceived(c Config, s State, e DataReceived) Result {
 	number := e.Message.Number
 	if !s.View.Set().Has(e.Sender) || number < 1 {
 		return group.RemoteError(s)
@@ -179,12 +196,15 @@ func dataReceived(s State, e DataReceived) Result {
 	s.Had = group.Noted(s.Had, e.Sender, number)
 	up := group.Effects{group.PassUp{Event: group.Deliver{Sender: e.Sender, Payload: e.Message.Payload}}}
 	if e.Sender == s.Member {
-		return report(s, up)
+		if !s.Asks {
+			s = s.settled()
+		}
+		return report(c, s, up)
 	}
 	return group.Handled(s, append(up, group.Send{To: e.Sender, Message: Ack{ViewId: s.View.Id, Number: number}}))
 }
 
-func ackReceived(s State, e AckReceived) Result {
+func ackReceived(c Config, s State, e AckReceived) Result {
 	id := e.Message.ViewId
 	isPresent := id == s.View.Id
 	switch {
@@ -195,7 +215,7 @@ func ackReceived(s State, e AckReceived) Result {
 	}
 	s.Acks = group.Noted(s.Acks, e.Sender, e.Message)
 	if isPresent {
-		return report(s, nil)
+		return report(c, s, nil)
 	}
 	return group.Handled(s, nil)
 }
@@ -207,11 +227,10 @@ func viewFormed(c Config, s State, e group.ViewFormed) Result {
 	}
 	s.Formed = e.ViewId
 	effects := group.Effects{group.PassUp{Event: e}}
-	if e.ViewId == s.View.Id && s.Before > s.Told && !s.Asks {
-		s.Told = s.Before
-		return group.Handled(s.settled(), append(effects, safeUpTo(s.Before)))
+	if e.ViewId != s.View.Id {
+		return group.Handled(s, effects)
 	}
-	return group.Handled(s, effects)
+	return report(c, s, append(effects, s.says()...))
 }
 
 func viewInstalled(c Config, s State, view group.View, merged bool) Result {
@@ -239,12 +258,8 @@ func viewInstalled(c Config, s State, view group.View, merged bool) Result {
 		}
 	}
 	var says group.Effects
-	if merged {
-		for _, m := range view.Members {
-			if m != s.Member {
-				says = append(says, group.Send{To: m, Message: Ack{ViewId: view.Id, Number: before.Had[m]}})
-			}
-		}
+	if s.isOpen(c) && (merged || c.Majority) {
+		says = s.says()
 	}
 	ends := func(report group.Effect) Result {
 		s.Told = own
@@ -257,9 +272,9 @@ func viewInstalled(c Config, s State, view group.View, merged bool) Result {
 		return ends(unknownUpTo(own))
 	case merged:
 		s.Asks = true
-		return report(s, group.Join(effects, says))
-	case !c.Majority || before.Formed == view.Id:
+		return report(c, s, group.Join(effects, says))
+	case !c.Majority:
 		return ends(safeUpTo(own))
 	}
-	return group.Handled(s, group.Join(effects, says))
+	return report(c, s, group.Join(effects, says))
 }

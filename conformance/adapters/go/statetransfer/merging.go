@@ -194,7 +194,11 @@ func tellReceived(s State, e TellReceived) Result {
 	heard.Told, heard.Telling = told, heard.Telling && e.Sender != s.Member
 	if group.Is(told, s.View.Set()) {
 		r := decided(heard, told)
-		return group.Handled(r.State, group.Join(room, r.Effects))
+		effects := group.Join(room, r.Effects)
+		if r.State.Settled && s.Safe > 0 {
+			r.State, effects = r.State.says(s.Safe), group.Join(effects, up(group.SafeUpTo{Number: s.Safe}))
+		}
+		return group.Handled(r.State, effects)
 	}
 	return group.Handled(heard, group.Join(room, tells))
 }
@@ -227,6 +231,32 @@ func declareRequested(s State) Result {
 	return group.Handled(s, group.Effects{s.tell()})
 }
 
+// says: the own multicasts up to n are reported.
+func (s State) says(n int64) State {
+	s.Said, s.Safe = n, 0
+	return s
+}
+
+// safeUpTo: what is safe is told when it is decided which state is kept.
+func safeUpTo(s State, e group.SafeUpTo) Result {
+	switch {
+	case e.Number <= s.Said:
+		return group.Ignored(s)
+	case s.Settled:
+		return group.Handled(s.says(e.Number), up(e))
+	}
+	s.Safe = e.Number
+	return group.Handled(s, nil)
+}
+
+// unknownUpTo: what waits counts as unknown, too.
+func unknownUpTo(s State, e group.UnknownUpTo) Result {
+	if e.Number <= s.Said {
+		return group.Ignored(s)
+	}
+	return group.Handled(s.says(e.Number), up(e))
+}
+
 func viewInstalled(c Config, s State, view group.View, merged bool) Result {
 	now := view.Set()
 	if !now.Has(s.Member) || view.Id.Counter <= s.View.Id.Counter {
@@ -247,7 +277,13 @@ func viewInstalled(c Config, s State, view group.View, merged bool) Result {
 		}
 	}
 	t = t.stands()
-	effects := freed(s, group.Keys(s.Giving).Minus(now))
+	var unknown group.Effects
+	if !s.Settled && s.Came > s.Said { // SAFE may yet tell of these
+		unknown = up(group.UnknownUpTo{Number: s.Came})
+		t.Said = s.Came
+	}
+	t.Safe = 0
+	effects := group.Join(unknown, freed(s, group.Keys(s.Giving).Minus(now)))
 	stays := now.Has(s.Provider) && (!unsettled || s.Marked)
 	switch {
 	case unsettled && stays:

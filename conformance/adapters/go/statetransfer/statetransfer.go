@@ -7,6 +7,28 @@ func Start(member string) State { return State{Member: member, Settled: true} }
 
 // Step is total over Event.
 func Step(c Config, s State, event Event) Result {
+	r := step(c, s, event)
+	if sender, is := ofTheOrder(event); is && sender == s.Member && r.Outcome != group.REMOTE_ERROR {
+		r.State.Came++ // whatever it does
+		return group.Handled(r.State, r.Effects)
+	}
+	return r
+}
+
+// ofTheOrder has the sender of a multicast.
+func ofTheOrder(event Event) (string, bool) {
+	switch e := event.(type) {
+	case AppReceived:
+		return e.Sender, true
+	case AskReceived:
+		return e.Sender, true
+	case TellReceived:
+		return e.Sender, true
+	}
+	return "", false
+}
+
+func step(c Config, s State, event Event) Result {
 	switch e := event.(type) {
 	case SendRequested:
 		return sendRequested(s, e)
@@ -32,6 +54,10 @@ func Step(c Config, s State, event Event) Result {
 		return soonTimeout(c, s)
 	case DeclareRequested:
 		return declareRequested(s)
+	case group.SafeUpTo:
+		return safeUpTo(s, e)
+	case group.UnknownUpTo:
+		return unknownUpTo(s, e)
 	case group.ViewFormed:
 		return viewFormed(s, e)
 	case group.ViewInstalled:

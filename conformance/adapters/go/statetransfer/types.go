@@ -45,6 +45,7 @@ type State struct {
 	Bytes             int64
 	Full              bool
 	Timer, Soon, Owes bool
+	Came, Said, Safe  int64
 	Giving            map[string]Gift
 }
 
@@ -218,5 +219,5 @@ type (
 func init() {
 	wire.Union[Event](SendRequested{}, AppReceived{}, AskReceived{}, TellReceived{}, PartRead{}, PartFailed{},
 		PartReceived{}, CreditReceived{}, CannotReceived{}, AskTimeout{}, SoonTimeout{}, DeclareRequested{},
-		group.ViewFormed{}, group.ViewInstalled{}, group.MergeViewInstalled{})
+		group.SafeUpTo{}, group.UnknownUpTo{}, group.ViewFormed{}, group.ViewInstalled{}, group.MergeViewInstalled{})
 }
