@@ -61,14 +61,6 @@ def command(
             f"Default: {by_events.STEPS:,}.",
         ),
     ] = None,
-    line: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole(1, 10**6),
-            metavar="N",
-            help="Only the mutants of this line of the core, and the row that kills each.",
-        ),
-    ] = None,
     workers: Processes = None,
     master: Master = None,
     table: TableFolder = None,
@@ -84,12 +76,6 @@ def command(
     is a campaign: Spark judges the mutants, a table keeps the verdicts, and the same command continues an
     interrupted campaign.
     """
-    if line is not None:
-        others = (random, master, table)
-        if spec or claims or conditions or as_json or any(each is not None for each in others):
-            raise typer.BadParameter("no other option goes with it", param_hint="--line")
-        _judge_line(protocol, line)
-        return
     if claims or conditions:
         hint = "--claims" if claims else "--conditions"
         if spec or (claims and conditions) or any(each is not None for each in (random, master, table)):
@@ -159,22 +145,6 @@ def _of_conditions(protocol: str, workers: int | None) -> dict[str, Any]:
             progress=lambda at, of, name: say(f"{at} of {of}, last {name}"),
         )
     return report.spec_told(judged, reasons, time.monotonic() - began, required=0)
-
-
-def _judge_line(protocol: str, line: int) -> None:
-    """Print the row that kills each mutant of a line; exit with 1 if one has none."""
-    root = find_root()
-    manifest = load(root, protocol)
-    implementation = _implementation(manifest)
-    made = [mutant for mutant in mutants(implementation) if mutant.line == line]
-    if not made:
-        raise typer.BadParameter(f"no mutant of the core of {protocol} changes line {line}", param_hint="--line")
-    tables = _tables(root, manifest)
-    judging = Judge(implementation, _judged_by(tables))
-    found = [judging.judge(mutant) for mutant in made]
-    for mutant, by in zip(made, found, strict=True):
-        typer.echo(f"{mutant.name}: {by or 'no row of a table kills it'}")
-    raise typer.Exit(verdict(ok=all(found)))
 
 
 def _of_implementation(protocol: str, steps: int, workers: int | None, campaign: "_Campaign | None") -> dict[str, Any]:
