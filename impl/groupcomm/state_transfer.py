@@ -558,13 +558,13 @@ def start(member: Address) -> State:
 
 def step(config: Config, state: State, event: Event) -> Transition:
     """Give the next state, and what is to be done, in order. `StateTransfer!Step`."""
-    after, effects = _step(config, state, event)
+    after, effects = _step_of(config, state, event)
     if isinstance(event, AppReceived | AskReceived | TellReceived) and event.sender == state.member:
         after = evolve(after, came=after.came + 1)  # whatever it does
     return after, effects
 
 
-def _step(config: Config, state: State, event: Event) -> Transition:
+def _step_of(config: Config, state: State, event: Event) -> Transition:
     """Give the same, but for the count of own messages. `StateTransfer!StepOf`."""
     match event:
         case SendRequested(payload, size):
