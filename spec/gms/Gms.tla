@@ -182,17 +182,17 @@ Start(member) ==
      leave_asked |-> "",        \* the member that it has asked to leave
      gone |-> FALSE]            \* it has left, or was refused
 
-\* What a member does: its phase is a state of an automaton. All but the first two are a coordinator's. A phase ends when what
-\* it waits for is there: then Follow goes down this list, and an answer to Suspend, or the digest, goes up again to
-\* "announcing". A NEW_VIEW that follows, and a QUERY of a member that takes over, end any phase: the next is "following".
-\*   phase         waits for                        the group     then
-\*   "following"   all its seniors to be suspected                asking; or it goes, if it has asked a senior to leave
-\*   "asking"      an ANSWER of each other                        announcing the newest view again
-\*   "announcing"  a VIEW_ACK of each old member    stopped *     answering its joiners, if there are any; or as below
-\*   "answering"   a VIEW_ACK of each joiner        stopped *     stopping, if there is something to decide; or at rest
-\*   "at rest"     something to decide              free          stopping
-\*   "stopping"    GroupStopped                     asked for     announcing the next view; or admitting, if it has joiners
-\*   "admitting"   DigestGiven                      stopped       announcing the next view
+\* What a member does: a phase is a state of an automaton. All but the first two are a coordinator's. A phase ends when
+\* what it waits for is there. Then the next is further down in this list (Follow); or it is "announcing" again, with
+\* the next view. A NEW_VIEW that follows, or a QUERY of a member that takes over, ends any phase: "following" is next.
+\*   phase         waits for                        the group    then
+\*   "following"   all its seniors to be suspected               asking; or it goes, if it has asked a senior to leave
+\*   "asking"      an ANSWER of each other                       announcing the newest view again
+\*   "announcing"  a VIEW_ACK of each old member    stopped *    answering its joiners, if there are any; or as below
+\*   "answering"   a VIEW_ACK of each joiner        stopped *    stopping, if there is something to decide; or at rest
+\*   "at rest"     something to decide              free         stopping
+\*   "stopping"    GroupStopped                     asked for    admitting joiners, if there are any; or announcing
+\*   "admitting"   DigestGiven                      stopped      announcing
 \* (*) After a takeover it may be stopped or not: the next phase is "stopping", also with nothing to decide.
 Phases == <<"following", "asking", "announcing", "answering", "at rest", "stopping", "admitting">>
 Place(phase) == CHOOSE i \in DOMAIN Phases : Phases[i] = phase
@@ -204,7 +204,8 @@ HoldsGroup(s) == s.phase = "admitting" \/ (Spreads(s) /\ ~s.took_over)
 
 \* In another phase, with these awaited. Nothing is left of the phase before.
 Into(s, phase, awaits) ==
-    [s EXCEPT !.phase = phase, !.awaits = awaits, !.newest = NoDecision, !.took_over = FALSE, !.owed = {}, !.admitting = 0]
+    [s EXCEPT !.phase = phase, !.awaits = awaits, !.newest = NoDecision, !.took_over = FALSE, !.owed = {},
+              !.admitting = 0]
 
 InView(s) == s.decision # NoDecision
 MembersOfView(s) == MembersOf(s.decision)
@@ -252,8 +253,8 @@ Admitting(s) == {r \in {s.queue[i] : i \in 1 .. s.admitting} : IsJoin(r)}
 Promisees(s) == {r.member : r \in Admitting(s)}
 PromisedLife(s, m) == (CHOOSE r \in Admitting(s) : r.member = m).life
 
-\* Without m's request to join, if its digest is awaited, or if it waits for its turn. If nothing else was to be granted, the
-\* digest is awaited no more.
+\* Without m's request to join, if its digest is awaited, or if it waits for its turn. If nothing else was to be
+\* granted, the digest is awaited no more.
 WithoutJoin(s, m) ==
     LET Other(r) == ~(r.kind = "join" /\ r.member = m)
         granting == Len(SelectSeq(Granting(s), Other))
@@ -293,8 +294,8 @@ IsDone(s) == (Spreads(s) \/ s.phase = "at rest") /\ s.awaits = {}
 MustSuspend(s) == IsDone(s) /\ (s.took_over \/ HasToDecide(s))
 MustResume(s) == IsDone(s) /\ s.phase # "at rest"
 
-\* A member that asked a senior to leave, and would have to take over, goes instead: its leave may be granted. (The first
-\* member of a view asked no other in it. If it went, the others would have to find out.)
+\* A member that asked a senior to leave, and would have to take over, goes instead: its leave may be granted. (The
+\* first member of a view asked no other in it. If it went, the others would have to find out.)
 AskedSenior(s) == FirstTakesOver => Head(s.decision.members) # s.member
 MustGo(s) == ~Leads(s) /\ IsActing(s) /\ s.leaving /\ LeaverSkipsTakeover /\ AskedSenior(s)
 
@@ -358,7 +359,7 @@ Then(step, Next(_)) ==
     LET Both(before, after) == [state |-> after.state, effects |-> before.effects \o after.effects]
     IN CHOOSE both \in {Both(x[1], x[2]) : x \in {<<y, Next(y.state)>> : y \in {step}}} : TRUE
 
-\* All that follows. It ends: what leads to no later phase is the last. (That nothing is left then, is a claim: Settled.)
+\* All that follows. It ends: what leads to no later phase is the last. (That nothing is left then is a claim, Settled.)
 RECURSIVE FollowAll(_)
 FollowAll(step) ==
     LET OneMore(before, after) == IF IsLater(after.state.phase, before.state.phase) THEN FollowAll(after) ELSE after
@@ -669,7 +670,8 @@ DigestGiven(s, e) ==
     ELSE
     LET told == [s.decision EXCEPT !.digest = [m \in MembersOfView(s) \ s.owed |-> e.digest[m]]]
     IN IF DigestTakenWhen = "answering"
-       THEN Handled([s EXCEPT !.phase = "answering", !.queue = Waiting(s), !.admitting = 0, !.owed = {}, !.awaits = s.owed],
+       THEN Handled([s EXCEPT !.phase = "answering", !.awaits = s.owed, !.owed = {}, !.admitting = 0,
+                              !.queue = Waiting(s)],
                     SendAll(s.decision.members, s.owed, JoinRsp(told)))
        ELSE Decide(s, [m \in DOMAIN e.digest \ s.suspected |-> e.digest[m]])
 

@@ -40,7 +40,7 @@ LocalTypeOK(m) ==
     /\ s.awaits # {} => s.phase = "asking" \/ Spreads(s)
     /\ s.newest # NoDecision => s.phase = "asking"
     /\ s.took_over => Spreads(s)
-    /\ s.owed # {} => s.phase = "announcing"
+    /\ s.owed # {} => s.phase \in {"announcing", "admitting"}       \* (admitting: where DigestTakenWhen = "answering")
     /\ s.admitting > 0 <=> s.phase = "admitting"
     \* A member that wants to leave, or has left, was in a view. A refused process was in no view, and had asked.
     /\ s.leaving => InView(s)

@@ -265,14 +265,16 @@ GoesAfterView(s, e) == IF s.decision.id.counter > 1 THEN GoesAtOnce(s, e) ELSE S
 
 \* A member that is reported is waited for no longer, and still relied on.
 StrikesOnly(s, e) ==
-    IF e.type = "Suspected" /\ Leads(s) /\ e.suspect \in s.awaits THEN Proceed(Struck(s, e.suspect), <<>>) ELSE Step(s, e)
+    IF e.type = "Suspected" /\ Spreads(s) /\ e.suspect \in s.awaits THEN Proceed(Struck(s, e.suspect), <<>>)
+    ELSE Step(s, e)
 
 -----------------------------------------------------------------------------
 (* ... and in other places *)
 
-\* In the place of MustSuspend and IsAnswer: the group is never asked for, and any GroupStopped counts as the answer.
-NeverSuspends(s) == FALSE
-AnyOwnIsAnswer(s, e) == e.asker = Self
+\* In the place of MustSuspend and MustResume, and of IsAnswer: the group is never asked for, nor resumed, and any
+\* GroupStopped counts as the answer.
+Never(s) == FALSE
+AnyOwnIsAnswer(s, e) == Leads(s) /\ e.asker = Self
 
 \* In the place of Creator: a coordinator that leaves names an outsider.
 LeaverNamesOutsider(s, members) == IF \E i \in DOMAIN members : members[i] = s.member THEN s.member ELSE "Z"
