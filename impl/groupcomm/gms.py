@@ -817,13 +817,11 @@ def _digest_given(state: State, event: DigestGiven) -> Transition:
 
 
 def proceed(state: State, effects: Effects = ()) -> Transition:
-    """Do all that follows. `Gms!Proceed`, `!FollowAll`: what leads to no later phase is the last."""
-    later = True
-    while later:
-        place = _PHASES.index(state.phase)
-        state, more = _follow(state)
-        later = _PHASES.index(state.phase) > place
-        effects += more
+    """Do all that follows, once down the list of phases. `Gms!Proceed`, `!FollowAll`."""
+    for phase in _PHASES:
+        if state.phase == phase:
+            state, more = _follow(state)
+            effects += more
     state, more = _ask_to_leave(state)
     return state, effects + more
 

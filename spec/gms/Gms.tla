@@ -195,8 +195,6 @@ Start(member) ==
 \*   "admitting"   DigestGiven                      stopped      announcing
 \* (*) After a takeover it may be stopped or not: the next phase is "stopping", also with nothing to decide.
 Phases == <<"following", "asking", "announcing", "answering", "at rest", "stopping", "admitting">>
-Place(phase) == CHOOSE i \in DOMAIN Phases : Phases[i] = phase
-IsLater(phase, than) == Place(phase) > Place(than)
 
 Spreads(s) == s.phase \in {"announcing", "answering"}
 Leads(s) == s.phase \notin {"following", "asking"}
@@ -359,11 +357,12 @@ Then(step, Next(_)) ==
     LET Both(before, after) == [state |-> after.state, effects |-> before.effects \o after.effects]
     IN CHOOSE both \in {Both(x[1], x[2]) : x \in {<<y, Next(y.state)>> : y \in {step}}} : TRUE
 
-\* All that follows. It ends: what leads to no later phase is the last. (That nothing is left then is a claim, Settled.)
-RECURSIVE FollowAll(_)
-FollowAll(step) ==
-    LET OneMore(before, after) == IF IsLater(after.state.phase, before.state.phase) THEN FollowAll(after) ELSE after
-    IN CHOOSE all \in {OneMore(x[1], x[2]) : x \in {<<y, Then(y, Follow)>> : y \in {step}}} : TRUE
+\* All that follows, once down the list of phases: so it ends, whatever Follow does. (That nothing is left then is a
+\* claim, Settled.)
+RECURSIVE FollowAll(_, _)
+FollowAll(step, phases) ==
+    LET FollowHere(s) == IF s.phase = Head(phases) THEN Follow(s) ELSE Unchanged(s)
+    IN IF phases = <<>> THEN step ELSE FollowAll(Then(step, FollowHere), Tail(phases))
 
 \* A member that wants to leave asks the acting coordinator, and asks again when the acting coordinator changes.
 AskToLeave(s) ==
@@ -373,7 +372,7 @@ AskToLeave(s) ==
           effects |-> <<Send(Head(Unsuspected(s)), LeaveReq(s.life))>>]
 
 Proceed(state, effects) ==
-    LET done == Then(FollowAll([state |-> state, effects |-> effects]), AskToLeave)
+    LET done == Then(FollowAll([state |-> state, effects |-> effects], Phases), AskToLeave)
     IN Handled(done.state, done.effects)
 
 -----------------------------------------------------------------------------

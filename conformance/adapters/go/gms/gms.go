@@ -164,12 +164,13 @@ func (s State) mustGo() bool {
 	return !s.Leads() && s.Acts() && s.Leaving && s.Decision.Members[0] != s.Member
 }
 
-// Proceed does all that follows: what leads to no later phase is the last.
+// Proceed does all that follows, once down the list of phases.
 func Proceed(s State, effects group.Effects) Result {
-	for later := true; later; {
-		t, more := s.follow()
-		later = group.Index(Phases, t.Phase) > group.Index(Phases, s.Phase)
-		s, effects = t, group.Join(effects, more)
+	for _, phase := range Phases {
+		if s.Phase == phase {
+			t, more := s.follow()
+			s, effects = t, group.Join(effects, more)
+		}
 	}
 	if s.Leaving && !s.Gone && !s.Acts() { // it asks whoever acts, and again when that is another
 		if first := s.Unsuspected()[0]; first != s.LeaveAsked {
