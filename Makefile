@@ -44,7 +44,7 @@ explore: $(STAMP) ## search whole stacks exhaustively: what applications see
 
 documents: need-java $(STAMP) ## write into build/docs what the manifests say: a requirement without a check, or a flaw without a reason, fails
 	@$(BIN)/groupcomm requirements
-	@$(BIN)/groupcomm stack
+	@$(BIN)/groupcomm assumptions
 	@$(BIN)/groupcomm guarantees --check
 	@$(BIN)/groupcomm errata
 

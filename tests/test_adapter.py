@@ -16,7 +16,6 @@ from groupcomm import gms
 from groupcomm.shapes import shape_of
 from groupcomm_conformance.commands.adapters import places_of
 from groupcomm_conformance.commands.main import main
-from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.ports import adapter as adapters
 from groupcomm_conformance.ports.adapter import Adapter, AdapterError, Gone
@@ -25,7 +24,6 @@ from groupcomm_conformance.ports.judging import Asked, Judge
 from groupcomm_conformance.ports.plain import Plain, PlainError, schema
 from groupcomm_conformance.ports.port import Port
 from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
-from groupcomm_conformance.ports.skipping import Skips, read
 from groupcomm_conformance.ports.walking import Step, random_walk, walked
 from groupcomm_conformance.protocols.derive import constants_of
 from groupcomm_conformance.steps.conform import table_of
@@ -91,11 +89,11 @@ def key(asked: Asked, place: int) -> str:
     return json.dumps(json.loads(f"{{{asked.request(place)}"), sort_keys=True)
 
 
-def judged(asked: Asked, file: Path, kind: str, *, patience: float = 1.0, skips: Skips | None = None) -> Part:
+def judged(asked: Asked, file: Path, kind: str, *, patience: float = 1.0) -> Part:
     part = Part("stable", MODEL.name, "rows", asked.table, "groupcomm conform stable --model join_small --adapter x")
     with Port((sys.executable, str(SCRIPT), str(file), kind), STABLE, patience=patience) as port:
         port.configure(constants_of(MANIFESTS["stable"].cfg(MODEL)))
-        rows(port, part, asked, skips or Skips())
+        rows(port, part, asked)
     return part
 
 
@@ -248,25 +246,6 @@ def test_another_version_and_another_protocol_are_refused(asked: Asked, tmp_path
         Port((sys.executable, str(SCRIPT), str(file), "right"), PROTOCOLS["flush"])
 
 
-# A skip list
-
-
-def test_a_skip_list_names_what_fails_and_goes_stale(asked: Asked, tmp_path: Path) -> None:
-    at = first_handled(asked)
-    file = tmp_path / "skips"
-    file.write_text(f"stable join_small {at + 1} # https://example.org/7\nstable join_small 1 # mended\n")
-    skips = read(file)
-    part = judged(asked, written(asked, tmp_path, at, {at: {"outcome": "ignored"}}), "right", skips=skips)
-    assert part.ok
-    assert part.known == {"https://example.org/7": 1}
-    assert part.replayed.counts["pass"] == len(asked.table) - 1
-    (stale,) = skips.stale(frozenset({"stable"}), frozenset({"join_small"}))
-    assert "take the line out" in stale
-    file.write_text("stable join_small\n")
-    with pytest.raises(FileError, match="a protocol, a model"):
-        read(file)
-
-
 # The cores
 
 
@@ -276,16 +255,16 @@ def test_the_adapter_of_the_cores_passes_all_of_it(asked: Asked) -> None:
     with Port((sys.executable, str(CORE)), STABLE) as port:
         port.configure(constants)
         parts = {what: Part("stable", MODEL.name, what, None, "again") for what in ("rows", "kept", "start", "random")}
-        right = rows(port, parts["rows"], asked, Skips())
-        kept(port, parts["kept"], asked, Skips(), right)
+        right = rows(port, parts["rows"], asked)
+        kept(port, parts["kept"], asked, right)
         starts(port, parts["start"], asked.table)
         walks = [random_walk(STABLE, STABLE.config(constants), seed) for seed in range(1, 4)]
-        walked(port, parts["random"], walks, Skips(), Places({}))
+        walked(port, parts["random"], walks, Places({}))
         last = walks[0].steps[-1]
         assert isinstance(last, Step)
         spoilt = evolve(walks[0], steps=(*walks[0].steps[:-1], evolve(last, outcome="remote_error")))
         wrong = Part("stable", MODEL.name, "random", None, "again")
-        walked(port, wrong, [spoilt], Skips(), Places({}))
+        walked(port, wrong, [spoilt], Places({}))
     assert {what: part.ok for what, part in parts.items()} == dict.fromkeys(parts, True)
     assert parts["kept"].count >= len(asked.table)
     assert not wrong.ok

@@ -24,10 +24,10 @@ from groupcomm_conformance.ports.behaviour import changes, digest, other_fields,
 from groupcomm_conformance.ports.errors import VectorError
 from groupcomm_conformance.ports.packing import pack, release
 from groupcomm_conformance.ports.pages import SPEC, linked, specification
-from groupcomm_conformance.ports.release import MANIFEST, RELEASE, SCHEMA, Made, protocol_files
-from groupcomm_conformance.ports.released import Released, read_release
 from groupcomm_conformance.ports.row import main as print_row
 from groupcomm_conformance.ports.row import row
+from groupcomm_conformance.ports.vector_files import MANIFEST, RELEASE, SCHEMA, Made, protocol_files
+from groupcomm_conformance.ports.vector_reader import Released, read_release
 from groupcomm_conformance.ports.words import arms
 from groupcomm_conformance.steps.rows import Rows, replay
 from tests.cores import MANIFESTS, PROTOCOLS, ROOT
@@ -233,13 +233,13 @@ MAKE = """
 import hashlib, sys
 from pathlib import Path
 from groupcomm_conformance.models.manifest import load
-from groupcomm_conformance.ports import release
+from groupcomm_conformance.ports import vector_files
 from groupcomm_conformance.ports.packing import pack
-release._Files.read = lambda *_: None
-release._Files.write = lambda *_: None
+vector_files._Files.read = lambda *_: None
+vector_files._Files.write = lambda *_: None
 root, out = map(Path, sys.argv[1:])
 manifest = load(root, "stable")
-print(pack("vectors", release.protocol_files(root, manifest, [manifest.model("join_small")], scenarios=False), out).name)
+print(pack("vectors", vector_files.protocol_files(root, manifest, [manifest.model("join_small")], scenarios=False), out).name)
 """
 
 

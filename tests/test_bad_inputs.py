@@ -27,7 +27,7 @@ from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.models.manifest import Manifest, load
 from groupcomm_conformance.ports.judging import Judge
 from groupcomm_conformance.ports.plain import loose
-from groupcomm_conformance.ports.release import FORMAT
+from groupcomm_conformance.ports.vector_files import FORMAT
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.tlc import tools
 

@@ -1,9 +1,10 @@
 """Names that prose cites are names that there are: a renamed operator is renamed in the texts that explain it.
 
 Two forms are read: `Module!Operator` in any prose, and a name in backticks that looks like an operator of the specification
-(`MayInstall`) in Markdown and in comments of TLA+.
+(`MayInstall`) in Markdown and in comments of TLA+. And a function of a core has the name of the operator that it is.
 """
 
+import ast
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -76,6 +77,24 @@ def unknown(files: Mapping[str, str]) -> Iterator[str]:
                         yield f"{name}:{number}: {word}"
 
 
+def otherwise_named(core: str, module: str, operators: set[str]) -> Iterator[str]:
+    """The functions of a core, and the properties of its `State`, that cite operators of their module and none by their name.
+
+    The name is the operator's in the case of Python: `_ack_received` is `AckReceived`. Where an operator is a condition its
+    `Is` may be left out, and what raises without it says so: `State.stopped` is `IsStopped`, `_require_fits` is `Fits`.
+    """
+    found = ast.parse(core).body
+    state = [each for node in found if isinstance(node, ast.ClassDef) and node.name == "State" for each in node.body]
+    for node in (*found, *state):
+        if isinstance(node, ast.FunctionDef):
+            own = node.name.strip("_").removeprefix("require_")
+            said = QUALIFIED.findall(ast.get_docstring(node) or "")
+            cited = {name for its, name in said if its == module and name in operators}
+            names = {re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower() for name in cited}
+            if cited and own not in names | {name.removeprefix("is_") for name in names}:
+                yield node.name
+
+
 def prose(name: str, text: str) -> str:
     """The text, of Markdown without blocks of code; lines keep their numbers."""
     if not name.endswith(".md"):
@@ -97,6 +116,40 @@ def tracked() -> dict[str, str]:
 
 def test_each_name_that_prose_cites_is_there() -> None:
     assert [] == [*unknown(tracked())]
+
+
+OTHERWISE = {
+    "gms": "_following _go _has_later _refusing_since _resume _suspend _take_over _to acts joined promised",
+    "merge_gms": "_carried _carry _from_gms _from_merging _let_go _send _worded gms_idle joined",
+}
+"""Functions whose names still differ from those of the operators that they cite."""
+
+
+def test_a_function_of_a_core_has_the_name_of_the_operator_that_it_cites() -> None:
+    found = {}
+    for file in sorted(ROOT.glob("impl/groupcomm/*.py")):
+        for module in ROOT.glob(f"spec/*/{file.stem.title().replace('_', '')}.tla"):
+            own = {
+                *re.findall(r"^(\w+)(?:\([^=\n]*\))? ==", code(module.name, module.read_text("utf-8")), re.MULTILINE)
+            }
+            found[file.stem] = " ".join(sorted(otherwise_named(file.read_text("utf-8"), module.stem, own)))
+    assert len(found) > 10
+    assert {name: names for name, names in found.items() if names} == OTHERWISE
+
+
+def test_a_function_with_the_name_of_another_operator_than_it_cites_is_found() -> None:
+    core = """
+def _free(state): "Pass UNBLOCK up. `Flush!Unblock`."
+def _unblock(state): "Pass UNBLOCK up. `Flush!Unblock`, after `Flush!Free`."
+def _require_fits(state): "`Flush!Fits`."
+def _list(state): "As `Gms!Free` has it."
+class State:
+    @property
+    def stopped(self): "`Flush!IsStopped`."
+    @property
+    def joined(self): "`Flush!InView`."
+"""
+    assert [*otherwise_named(core, "Flush", {"Free", "Unblock", "Fits", "IsStopped", "InView"})] == ["_free", "joined"]
 
 
 def test_names_that_are_not_there_are_found_and_others_are_not() -> None:

@@ -8,7 +8,6 @@ from typing import get_args
 
 import pytest
 
-from groupcomm_conformance.charts.figures import FOLDER, figures
 from groupcomm_conformance.commands.main import main
 
 ROOT = Path(__file__).parents[1]
@@ -154,18 +153,13 @@ def test_without_a_name_it_is_the_life_of_a_group_in_outline(capsys: pytest.Capt
 # Figures
 
 
-@pytest.fixture(scope="module")
-def drawn() -> dict[str, str]:
-    return figures(ROOT)
+def figure(name: str) -> str:
+    return (ROOT / "docs" / "figures" / f"sequencer-{name}.svg").read_text(encoding="utf-8")
 
 
-def test_the_figures_of_the_documents_are_what_the_stories_draw(drawn: dict[str, str]) -> None:
-    assert drawn == {name: (ROOT / FOLDER / name).read_text(encoding="utf-8") for name in drawn}
-
-
-def test_the_five_pictures_tell_what_their_titles_say(drawn: dict[str, str]) -> None:
+def test_the_five_pictures_tell_what_their_titles_say() -> None:
     def texts(name: str) -> list[str]:
-        return re.findall(r"<text[^>]*>([^<]*)", drawn[f"sequencer-{name}.svg"])
+        return re.findall(r"<text[^>]*>([^<]*)", figure(name))
 
     assert {"FORWARD b/1", "DATA b/1", "own DATA b/1"} <= {*texts("order")}
     assert texts("order").count("delivers b/1") == 3
@@ -178,8 +172,9 @@ def test_the_five_pictures_tell_what_their_titles_say(drawn: dict[str, str]) -> 
     assert majority.index("sends b/1") < majority.index("Heal") < majority.index("delivers b/1")
 
 
-def test_no_arrow_leaves_or_reaches_a_dead_member_and_no_text_leaves_its_figure(drawn: dict[str, str]) -> None:
-    for name, text in drawn.items():
+def test_no_arrow_leaves_or_reaches_a_dead_member_and_no_text_leaves_its_figure() -> None:
+    for name in ("order", "lost", "failover", "partition", "majority"):
+        text = figure(name)
         width = int(re.findall(r'viewBox="0 0 (\d+) ', text)[0])
         ends = {x: int(y) for x, y in re.findall(r'class="fig-lane" x1="(\d+)" .*?y2="(\d+)"', text)}
         for start, y in re.findall(r'class="fig-line" x1="(\d+)" .*?y1="(\d+)"', text):

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from groupcomm_conformance.ports.packing import pack
-from groupcomm_conformance.ports.release import protocol_files
+from groupcomm_conformance.ports.vector_files import protocol_files
 from tests.cores import MANIFESTS
 
 pytestmark = pytest.mark.installed
@@ -107,7 +107,7 @@ def test_a_command_that_needs_no_specification_works(whole: Path, tmp_path: Path
                 "report",
                 "errata",
                 "requirements",
-                "stack",
+                "assumptions",
                 "guarantees",
                 "vectors --all --out vectors",
                 "jgroups",

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from groupcomm.shapes import Choice, Fixed, Function, Record, Sequence, Subset, shape_of
-from groupcomm_conformance.ports import release as releases
+from groupcomm_conformance.ports import vector_files
 from groupcomm_conformance.ports.itf import Traces, kind_of
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.tla.values import Fn, Value, from_json, identical
@@ -22,12 +22,12 @@ from tests.cores import MANIFESTS, PROTOCOLS, ROOT
 READER = Path(__file__).parent / "data" / "itf"
 MANIFEST = MANIFESTS["stable"]
 MODEL = MANIFEST.model("pair_faults")
-SCHEMA = json.loads(Path(str(releases.__file__)).with_name("itf.schema.json").read_text())
+SCHEMA = json.loads(Path(str(vector_files.__file__)).with_name("itf.schema.json").read_text())
 
 
 @pytest.fixture(scope="session")
 def behaviours() -> list[list[Fn]]:
-    return [*releases._behaviours(ROOT, MANIFEST, MODEL)]  # noqa: SLF001 - what all walks are made of
+    return [*vector_files._behaviours(ROOT, MANIFEST, MODEL)]  # noqa: SLF001 - what all walks are made of
 
 
 @pytest.fixture(scope="session")

@@ -15,24 +15,15 @@ from typing import Any
 
 import pytest
 import zstandard
-from attrs import evolve
 
 from groupcomm import stable
 from groupcomm_conformance.commands.main import main
-from groupcomm_conformance.files.errors import FileError
-from groupcomm_conformance.ports import killing, skipping
-from groupcomm_conformance.ports import release as releases
-from groupcomm_conformance.ports.doing import follow
+from groupcomm_conformance.ports import vector_files
 from groupcomm_conformance.ports.errors import VectorError
-from groupcomm_conformance.ports.minimal import chosen
+from groupcomm_conformance.ports.on_core import follow
 from groupcomm_conformance.ports.packing import pack, write
-from groupcomm_conformance.ports.release import MANIFEST, RELEASE, Made, protocol_files
-from groupcomm_conformance.ports.released import read_release
-from groupcomm_conformance.steps.mutants.conforming import tables_of
-from groupcomm_conformance.steps.mutants.explaining import explanations
-from groupcomm_conformance.steps.mutants.implementation import mutants
-from groupcomm_conformance.steps.mutants.replaying import mutated
-from groupcomm_conformance.steps.rows import Rows, replay
+from groupcomm_conformance.ports.vector_files import MANIFEST, RELEASE, Made, protocol_files
+from groupcomm_conformance.ports.vector_reader import read_release
 from tests.cores import MANIFESTS, PROTOCOLS, ROOT, core_of
 
 STABLE, MANIFEST_OF = PROTOCOLS["stable"], MANIFESTS["stable"]
@@ -273,18 +264,9 @@ def test_a_file_of_few_rows_that_is_none_is_refused(folder: Path, document: obje
         read_release(folder, STABLE).minimal("join_small")
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, lambda file: file.symlink_to("/dev/zero"), sparse])
-def test_a_skip_list_that_never_ends_is_refused(tmp_path: Path, make: Callable[[Path], object]) -> None:
-    make(tmp_path / "skips")
-    with pytest.raises(FileError, match=r"skips:1: expected a skip list .*, not"):
-        skipping.read(tmp_path / "skips")
-    with pytest.raises(FileError, match=r"none:1: expected a skip list .*but there is no such file"):
-        skipping.read(tmp_path / "none")
-
-
 def test_an_interrupted_run_keeps_what_was_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = releases._Files(tmp_path)  # noqa: SLF001 - an empty cache
-    monkeypatch.setattr(releases._Files, "of", lambda _: store)  # noqa: SLF001
+    store = vector_files._Files(tmp_path)  # noqa: SLF001 - an empty cache
+    monkeypatch.setattr(vector_files._Files, "of", lambda _: store)  # noqa: SLF001
     makes: list[str] = []
 
     def interrupted(name: str) -> None:
@@ -397,44 +379,3 @@ def test_the_few_rows_have_each_way(made: Made) -> None:
 
     assert ways(row - 1 for row in rows) == ways(range(len(cells)))
     assert len(rows) < len(cells) / 2
-
-
-def test_the_few_rows_tell_each_mutant_three_times() -> None:
-    """Three of these rows kill each mutant of STABLE's core that any row kills; and all that are kept are still rows."""
-    tables = tables_of(ROOT, MANIFEST_OF)
-    files = {
-        name: releases.model_file(ROOT, MANIFEST_OF, evolve(MANIFEST_OF.model(name), walk=False), STABLE, None)
-        for name in tables
-    }
-    few = chosen(files, killing.kept(ROOT, "stable"))
-    assert few.missed == ()
-    assert few.killing > 0
-    rows = {name: Rows(STABLE, each.table, each.constants) for name, each in tables.items()}
-    survivors = explanations(ROOT, "stable", "core").mutants
-    fell = {}
-    for mutant in (each for each in mutants(STABLE) if each.function != "start"):
-        with mutated(STABLE, mutant) as core:
-            replayed = [replay(rows[name], core.step, [row - 1 for row in of]) for name, of in few.rows.items()]
-        fell[mutant.name] = sum(sum(each.counts.values()) - each.counts["pass"] for each in replayed)
-    assert not {name for name, count in fell.items() if 0 < count < killing.EACH}
-    assert {name for name, count in fell.items() if not count} <= survivors.keys()
-    way = chosen(files)
-    assert not set(way.rows) - set(few.rows)
-    assert sum(map(len, way.rows.values())) + few.killing == sum(map(len, few.rows.values()))
-
-
-def test_rows_that_are_no_longer_there_are_missed(made: Made, tmp_path: Path) -> None:
-    files = {"join_small": made["join_small.json"]}
-    told = json.loads(files["join_small"])
-    name = killing.names(told)
-    at = next(row - 1 for row in range(1, 600) if row not in chosen(files).rows["join_small"])
-    few = chosen(files, [name(at), "0" * 12 + "-" + "0" * 12])
-    assert (few.killing, few.missed) == (1, ("000000000000-000000000000",))
-    assert at + 1 in few.rows["join_small"]
-    file = killing.record(tmp_path, "stable", "core", {"mutants": 1}, [name(at)])
-    killing.record(tmp_path, "stable", "specification", {"mutants": 2}, [name(at + 1)])
-    assert killing.kept(tmp_path, "stable") == {name(at), name(at + 1)}
-    for text in ("{", "[]", '{"core": {}}', '{"core": 3}'):
-        file.write_text(text)
-        with pytest.raises(FileError, match="the rows that groupcomm mutants stable --rows writes"):
-            killing.kept(tmp_path, "stable")

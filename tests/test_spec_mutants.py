@@ -14,10 +14,10 @@ from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
-from groupcomm_conformance.steps.mutants.confronting import Noticed, confront, sample
 from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons, explanations
 from groupcomm_conformance.steps.mutants.places import unheard
 from groupcomm_conformance.steps.mutants.shapes import Shapes
+from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed, confront, sample
 from groupcomm_conformance.steps.mutants.specification import SpecMutant, mutants
 from groupcomm_conformance.steps.mutants.verdicts import Judged, _common, judge
 from groupcomm_conformance.steps.table import Tables

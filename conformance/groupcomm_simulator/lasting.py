@@ -39,7 +39,7 @@ def outlast(ground: Ground, perform: Callable[[Event], bool], kind: str, one: st
 
     def happens(event: Event) -> bool:
         happened = perform(event)
-        free.update(process for process in ground.up if ground.flush_of(process).free)
+        free.update(process for process in ground.up if ground.flush_of(process).is_free)
         return happened
 
     for number in range(_ROUNDS):

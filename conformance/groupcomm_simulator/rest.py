@@ -175,14 +175,14 @@ def _judge_free(ground: Ground) -> None:
     """No member is stopped, and each that asked something has its answer."""
     for process in ground.up:
         state = ground.flush_of(process)
-        if not state.joined:
+        if not state.in_view:
             continue
         ground.verdicts.judged["ResumedWhenQuiescent"] += 1
         if process in ground.transfers:
             _fail(ground, "StopIsAnswered", f"{process} had the group stopped for a state, and never hears of it")
         if ground.fetching.get(process):
             _fail(ground, "DigestRequestAnswered", f"the state transfer of {process} never gets its digest")
-        if not state.free or state.waiting or state.wants or state.block != "free":
+        if not state.is_free or state.waiting or state.wants or state.block != "free":
             _fail(ground, "ResumedWhenQuiescent", f"{process} does not resume: {state}")
 
 

@@ -12,9 +12,9 @@ from attrs import field, frozen
 from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
-from groupcomm_conformance.steps.mutants.confronting import Noticed, confront
+from groupcomm_conformance.steps.mutants.core_by_rows import Judge
 from groupcomm_conformance.steps.mutants.implementation import Mutant
-from groupcomm_conformance.steps.mutants.replaying import Judge
+from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed, confront
 from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.table import StepTable
 from groupcomm_conformance.tla.tree import Definitions

@@ -1,29 +1,17 @@
 """FILE_PING: members find each other by a folder that all of them reach. `FilePing`.
 
-Theory of operation
--------------------
 A member that starts writes its record into the folder, reads the records of the others, and asks each of them
-who coordinates. After a time it joins the coordinator that was named. It founds a group if none was named.
+who coordinates. After a time it joins the coordinator that was named, or founds a group if none was. A coordinator
+looks again now and then: `State.coordinators` are for merging (`Merge!DiscoverTimeout`).
 
-Two members that start at once find each other, and neither has a coordinator to name. The one with the higher
-address waits: it looks again until a coordinator is named. A member that has decided whom to join names that
-member, though it is in no view yet. So members that wait for a dead coordinator name it to each other: a
-starter joins a coordinator that has answered this look itself, and looks again if none of those named has.
-
-A coordinator looks again now and then. `State.coordinators` are the coordinators that the last look found,
-without the members of the own view. They are for merging (`Merge!DiscoverTimeout`). So groups that were
-founded apart become a single group: no order of writing and reading prevents them where a timer is faster
-than the folder.
-
-A coordinator removes the records of the members that did not answer it. It cannot distinguish a dead member
-from a member that is cut off, so every member writes its record again now and then.
+The head of `spec/file_ping/FilePing.tla` has the theory: what two members that start at once do, and whom a dead
+coordinator's record misleads. Groups that were founded apart become one by merging alone: no order of writing and
+reading prevents them where a timer is faster than the folder.
 
 Duties of the runtime. `WriteRecord`, `ReadRecords` and `RemoveRecords` are done in the order in which they
 are asked for. A record is written beside the former one and takes its place at once. The result of a reading
 comes back as `RecordsRead`. A folder that is not there has no records; a write that fails is tried again with
 the next `WriteRecord`.
-
-There is no clock here, and no file: each step is a pure function.
 """
 
 from collections.abc import Iterable
@@ -285,10 +273,10 @@ def _connect_requested(state: State, event: ConnectRequested) -> Transition:
 
 
 def _begin_look(state: State, before: tuple[Effect, ...] = ()) -> Transition:
-    return evolve(_rest(state), look="reading"), (*before, PassDown(ReadRecords()))
+    return evolve(_without_look(state), look="reading"), (*before, PassDown(ReadRecords()))
 
 
-def _rest(state: State) -> State:
+def _without_look(state: State) -> State:
     """A look is over: forget the members asked and their answers. `FilePing!WithoutLook`."""
     none: frozenset[Address] = frozenset()
     return evolve(state, look="no", asked=none, answered=none, named=none, seniors=none)
@@ -320,7 +308,7 @@ def _decide(config: Config, state: State) -> Transition:
     if not heard and (state.named or state.seniors):
         return _begin_look(state)
     target = min(heard, default=state.member)
-    after = evolve(_rest(state), phase="joining", target=target)
+    after = evolve(_without_look(state), phase="joining", target=target)
     if target == state.member:
         return after, (PassUp(Found(target)),)
     return after, (PassUp(Found(target)), SetTimer("join", config.join_time, config.join_time))
@@ -329,14 +317,14 @@ def _decide(config: Config, state: State) -> Transition:
 def _end_look(config: Config, state: State) -> Transition:
     """Keep the coordinators found, and remove the records of the silent members (FPG-09)."""
     silent = state.asked - state.answered if _coordinates(state) else frozenset()
-    after = evolve(_rest(state), coordinators=state.named - set(state.members))
+    after = evolve(_without_look(state), coordinators=state.named - set(state.members))
     return after, (*_removed(silent), _look_timer(config))
 
 
 def _get_mbrs_req_received(state: State, event: GetMbrsReqReceived) -> Transition:
     """Name the own coordinator, or the member to join (FPG-08). Remember a senior that starts."""
     sender = event.sender
-    _refuse_own(state, event, sender)
+    _refuses(state, event, sender)
     match state.phase:
         case "in_view":
             return state, (Datagram(sender, GetMbrsRsp(state.members[0])),)
@@ -353,7 +341,7 @@ def _get_mbrs_req_received(state: State, event: GetMbrsReqReceived) -> Transitio
 def _get_mbrs_rsp_received(state: State, event: GetMbrsRspReceived) -> Transition:
     """Note an answer and its sender. `FilePing!GetMbrsRspReceived`."""
     sender, coordinator = event.sender, event.message.coordinator
-    _refuse_own(state, event, sender)
+    _refuses(state, event, sender)
     if sender not in state.asked:  # members are asked in a look only
         return state, ()
     after = evolve(state, answered=state.answered | {sender})
@@ -417,7 +405,7 @@ def _look_timer(config: Config) -> SetTimer:
     return SetTimer("look", config.look_min, config.look_max)
 
 
-def _refuse_own(state: State, event: GetMbrsReqReceived | GetMbrsRspReceived, sender: Address) -> None:
-    """No member asks or answers itself. `FilePing!Refuses`."""
+def _refuses(state: State, event: GetMbrsReqReceived | GetMbrsRspReceived, sender: Address) -> None:
+    """Refuse a message of the member itself. `FilePing!Refuses`."""
     if sender == state.member:
         raise RemoteProtocolError(state, event, "a message of this protocol comes from another member")

@@ -1,33 +1,9 @@
 """FLUSH: the group is stopped, and all stopped members have delivered the same messages. `Flush`.
 
-Theory of operation
--------------------
-Two layers below need a group that is stopped: the membership service, to decide views, and state transfer.
-At any member one of them says `Suspend`. The member becomes the requester of a flush: it asks all members of
-its view that it does not suspect to stop (START_FLUSH). A member passes BLOCK to its application. When BLOCK
-returns it closes its latch: later multicasts wait. It waits for its own multicasts to come back, and has the
-layer below hold back all later messages (it is frozen). Then it reports what it has delivered to the
-requester (FLUSH_COMPLETED). Where some members lack messages that others have, the requester sends every
-member the target and the holders (RECONCILE), and all report again. When all reports are equal, the requester
-answers its caller (`GroupStopped`). The caller says `Resume` when it is done, and the requester resumes every
-member (STOP_FLUSH). Latches open, and applications get UNBLOCK.
-
-Why survivors agree. From its report until a target or the next view a member delivers nothing, and its latch
-is closed: so reports that are equal stay true until a view comes, and a view is decided only then. In the new
-view the latch is still closed, of a joiner too. No suspicion opens a latch that is closed for a view: the
-view of a requester that is suspected may be on its way to another. STOP_FLUSH opens it, when the view is
-everywhere; if its sender is gone, that of the next coordinator, which asks all to stop anew before it decides
-anything. A latch that is closed for a state opens: no view is decided meanwhile.
-
-Two flushes at once. A flush for a view has priority over a flush for a state: views are decided by one member
-at a time, and no other member may hold it up. Of two flushes for a state, that of the more senior requester
-has priority. A member stopped by the flush with priority queues the other START_FLUSH until it is resumed. A
-member stopped by the other flush switches its owner and queues the first. The requester without priority is
-asked, too. It gives up its flush, and restarts it when it is resumed. (Or it suspects the other requester,
-and continues.)
-
-The layer below counts multicasts on from its deliveries at the time when the view was installed, which are
-the same at all survivors. FLUSH counts from 1 in each view.
+The requester asks every member to stop (START_FLUSH). A member passes BLOCK to its application, closes its latch, and
+reports what it has delivered (FLUSH_COMPLETED). Where reports differ each member gets what it lacks (RECONCILE). When
+all are equal the caller has its stopped group (`GroupStopped`). On `Resume` the requester resumes every member
+(STOP_FLUSH). The head of `spec/flush/Flush.tla` says why survivors agree, and what two flushes at once do.
 """
 
 from collections.abc import Callable
@@ -335,7 +311,7 @@ class State:
     run: Run
 
     @property
-    def joined(self) -> bool:
+    def in_view(self) -> bool:
         """True if this member has installed a view. `Flush!InView`."""
         return self.view.members != ()
 
@@ -355,13 +331,13 @@ class State:
         return self.run.phase == "stopped"
 
     @property
-    def free(self) -> bool:
+    def is_free(self) -> bool:
         """True if no flush is in force here. `Flush!IsFree`."""
         return self.owner == "" and not self.latched
 
     @property
     def phase(self) -> str:
-        """The phase in which this member takes part in a flush: a key of `PHASES`. `Flush!IsIn`."""
+        """The phase in which this member takes part in a flush: a key of `PHASES`."""
         flags = (self.block, self.owes, self.latched, self.frozen)
         return next(phase for phase, values in PHASES.items() if flags in values)
 
@@ -448,7 +424,7 @@ def _then(done: Transition, *follow: Callable[[State], Transition]) -> Transitio
 
 def _ending(done: Transition) -> Transition:
     """Begin a flush, or take what waited, if it is time to. `Flush!Ending`."""
-    return _then(done, _begin_if_due, _take_later)
+    return _then(done, _maybe_begin, _maybe_take)
 
 
 def _send_all(state: State, to: frozenset[Address], message: Message) -> Effects:
@@ -475,7 +451,7 @@ def _begin(state: State) -> Transition:
     return _ask(own, "start", state.unsuspected, StartFlush(state.view.id, state.run.round + 1, asker))
 
 
-def _begin_if_due(state: State) -> Transition:
+def _maybe_begin(state: State) -> Transition:
     """Begin for a view whatever its owner, and for a state when it is free. `Flush!MaybeBegin`.
 
     Nor before its own STOP_FLUSH has come back. A waiting junior has to wait longer: this member may have
@@ -485,7 +461,7 @@ def _begin_if_due(state: State) -> Transition:
     if not state.wants or state.running or state.owner == state.member:
         return state, ()
     order = state.view.members
-    is_next = state.free and not any(senior in state.later for senior in order[: order.index(state.member)])
+    is_next = state.is_free and not any(senior in state.later for senior in order[: order.index(state.member)])
     return _begin(state) if is_next or FOR_VIEWS in state.wants else (state, ())
 
 
@@ -522,10 +498,10 @@ def _without(rounds: Rounds, member: Address) -> Rounds:
     return Rounds(tuple(entry for entry in rounds.items() if entry[0] != member))
 
 
-def _take_later(state: State) -> Transition:
+def _maybe_take(state: State) -> Transition:
     """Take the START_FLUSH that waited, that of the most senior requester. `Flush!MaybeTake`."""
     first = next((member for member in state.view.members if member in state.later), None)
-    if first is None or not state.free:
+    if first is None or not state.is_free:
         return state, ()
     return _stop(state, first, state.later[first], FOR_STATE)
 
@@ -549,8 +525,8 @@ def _holders(state: State, target: Vector) -> Holders:
     return Holders(tuple(holding))
 
 
-def _stop_all(state: State) -> Transition:
-    """Resume every member, joiners too (FST-15). `Flush!StopAll`."""
+def _resume_all(state: State) -> Transition:
+    """Resume every member, joiners too (FST-15). `Flush!ResumeAll`."""
     stop = StopFlush(state.view.id)
     return evolve(state, run=_idle(state.run.round)), _send_all(state, state.unsuspected, stop)
 
@@ -560,10 +536,10 @@ def _tell(state: State) -> Transition:
     run = evolve(_idle(state.run.round), phase="stopped")
     told = evolve(state, run=run, wants=state.wants - {_SELF})
     askers = [asker for asker in (FOR_VIEWS, FOR_STATE) if asker in state.wants]
-    return (told, tuple(PassDown(GroupStopped(asker)) for asker in askers)) if askers else _stop_all(told)
+    return (told, tuple(PassDown(GroupStopped(asker)) for asker in askers)) if askers else _resume_all(told)
 
 
-def _done(state: State) -> Transition:
+def _maybe_done(state: State) -> Transition:
     """Go on when no member is awaited: to the target, or to the end. `Flush!MaybeDone`, `!AllReported`.
 
     There are reports only where it has asked for them.
@@ -586,7 +562,7 @@ def _flush_completed_received(state: State, event: FlushCompletedReceived) -> Tr
     if message.digest.keys() != state.view.member_set:
         raise RemoteProtocolError(state, event, "a report says what is delivered of each member of the view")
     reports = Reports((*run.reports.items(), (member, message.digest)))
-    return _ending(_done(evolve(state, run=evolve(run, want=run.want - {member}, reports=reports))))
+    return _ending(_maybe_done(evolve(state, run=evolve(run, want=run.want - {member}, reports=reports))))
 
 
 def _strike(state: State, member: Address) -> Transition:
@@ -598,13 +574,13 @@ def _strike(state: State, member: Address) -> Transition:
     if run.phase == "reconcile":
         return _begin(state)
     reports = Reports(tuple(entry for entry in run.reports.items() if entry[0] != member))
-    return _done(evolve(state, run=evolve(run, want=run.want - {member}, reports=reports)))
+    return _maybe_done(evolve(state, run=evolve(run, want=run.want - {member}, reports=reports)))
 
 
 # Every member: stopping ------------------------------------------------------------------------------
 
 
-def _report_if_due(state: State) -> Transition:
+def _maybe_report(state: State) -> Transition:
     """Report when it is time to; from then on deliver nothing more. `Flush!MaybeReport`."""
     if not state.owes or state.block == "asked" or state.delivered[state.member] != state.sent:
         return state, ()
@@ -616,12 +592,12 @@ def _report_if_due(state: State) -> Transition:
 
 
 def _reporting(done: Transition) -> Transition:
-    return _ending(_then(done, _report_if_due))
+    return _ending(_then(done, _maybe_report))
 
 
-def _goes_first(state: State, requester: Address, asker: str) -> bool:
+def _has_priority(state: State, requester: Address, asker: str) -> bool:
     """Return True if a flush may come into force, whatever is. `Flush!HasPriority`."""
-    if state.free or requester == state.owner or asker == FOR_VIEWS:
+    if state.is_free or requester == state.owner or asker == FOR_VIEWS:
         return True
     order = state.view.members
     return (
@@ -644,14 +620,14 @@ def _start_flush_received(state: State, event: StartFlushReceived) -> Transition
         return state, ()
     if requester == state.member and (not state.running or number != state.run.round):
         return state, ()
-    if _goes_first(state, requester, asker):
+    if _has_priority(state, requester, asker):
         return _reporting(_stop(state, requester, number, asker))
     later = Rounds((*state.later.items(), (requester, number)))
     return _ending((evolve(state, later=later), ()))
 
 
-def _unblock(state: State) -> Transition:
-    """Pass UNBLOCK up, if the application has returned from BLOCK (FST-16, AMB-63). `Flush!Free`."""
+def _free_application(state: State) -> Transition:
+    """Pass UNBLOCK up, if the application has returned from BLOCK (FST-16, AMB-63). `Flush!FreeApplication`."""
     if state.block != "blocked":
         return state, ()
     return evolve(state, block="free"), (PassUp(Unblock()),)
@@ -662,7 +638,7 @@ def _block_returned(state: State) -> Transition:
     if state.block != "asked":
         return state, ()
     back = evolve(state, block="blocked")
-    return _ending(_unblock(back)) if state.free else _reporting((evolve(back, latched=True), ()))
+    return _ending(_free_application(back)) if state.is_free else _reporting((evolve(back, latched=True), ()))
 
 
 def _reconcile_received(state: State, event: ReconcileReceived) -> Transition:
@@ -715,7 +691,7 @@ def _open(state: State) -> Transition:
         owner="",
         asker="",
     )
-    return _then((opened, release + sends), _unblock)
+    return _then((opened, release + sends), _free_application)
 
 
 def _stop_flush_received(state: State, event: StopFlushReceived) -> Transition:
@@ -728,7 +704,7 @@ def _stop_flush_received(state: State, event: StopFlushReceived) -> Transition:
         return state, ()
     if event.sender in state.later:
         return evolve(state, later=_without(state.later, event.sender)), ()
-    if state.free or event.sender not in state.unsuspected or state.owner not in {"", event.sender}:
+    if state.is_free or event.sender not in state.unsuspected or state.owner not in {"", event.sender}:
         return state, ()
     return _ending(_open(state))
 
@@ -741,7 +717,7 @@ def _suspend(state: State, event: Suspend) -> Transition:
 
     For a view all have to know what they are stopped for.
     """
-    if not state.joined:
+    if not state.in_view:
         raise LocalProtocolError(state, event, "a member that is in no view has no group to stop")
     wanting = evolve(state, wants=state.wants | {event.asker})
     if state.running and event.asker == FOR_VIEWS and FOR_VIEWS not in state.wants:
@@ -761,7 +737,7 @@ def _resume(state: State, event: Resume) -> Transition:
     without = evolve(state, wants=state.wants - {event.asker})
     if not state.stopped:
         return _ending((evolve(without, wants=without.wants | {_SELF}), ()))
-    return (without, ()) if without.wants else _ending(_stop_all(without))
+    return (without, ()) if without.wants else _ending(_resume_all(without))
 
 
 def _view_installed(state: State, event: ViewInstalled) -> Transition:
@@ -797,7 +773,7 @@ def _enter(state: State, view: View) -> Transition:
         suspected=state.suspected & view.member_set,
         sent=0,
         delivered=Vector(tuple((member, 0) for member in view.members)),
-        latched=state.latched if state.joined else len(view.members) > 1,
+        latched=state.latched if state.in_view else len(view.members) > 1,
         frozen=False,
         limit=EMPTY_VECTOR,
         owes=False,
@@ -828,7 +804,7 @@ def _suspected(state: State, event: Suspected) -> Transition:
 
 def _send_requested(state: State, event: SendRequested) -> Transition:
     """Multicast; behind a closed latch it waits. `Flush!SendRequested`."""
-    if not state.joined:
+    if not state.in_view:
         raise LocalProtocolError(state, event, "a member that is in no view does not multicast")
     if state.latched:
         return evolve(state, waiting=(*state.waiting, event.payload)), ()

@@ -1,22 +1,8 @@
 """HEARTBEAT: failure detection. A member suspects members that are silent or leave it behind. `Heartbeat`.
 
-Theory of operation
--------------------
-A member sends a heartbeat to every member that it can reach, again and again. A heartbeat is for one
-receiver. It names the view of its sender, and says whether the receiver is a member of that view and whether
-its sender suspects the receiver there. It speaks of the past, so the receiver decides by the view whether it
-counts:
-
-- "I suspect you" counts in the view that it names.
-- "My view is without you" counts if that view is not older than the own.
-- A word of another view that does not count yet counts when it stays. It stays if it is still said when the
-  own view has lasted for the patience.
-- A member that is not heard for the patience is silent.
-
-There is no clock. A member counts its own heartbeats: they are its clock. A process that was stopped for a
-while has not counted meanwhile, so it does not take the others for silent when it continues: it hears first,
-and judges later. The patience follows the network: it is twice the longest recent gap between two heartbeats
-of that member, within bounds.
+A member sends a heartbeat to every member that it can reach, again and again, with its view and what it thinks of the
+receiver. The head of `spec/heartbeat/Heartbeat.tla` says which of these words count, how long the patience is, and why
+a member's own heartbeats are its clock.
 
 Duties of the runtime. It fires the timer `beat` once at the start; from then on the core sets it. With each
 it says what is around: whom GMS watches and suspects, whom UNICAST seeks outside the view, and who can be

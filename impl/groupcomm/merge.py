@@ -1,23 +1,8 @@
 """Merging: subgroups that could not hear each other become one group again. `Merge`.
 
-Theory of operation
--------------------
-From time to time a member asks discovery which coordinators there are (MERGE2). If it coordinates a subgroup,
-and is the first of them in the order of addresses, it leads a merge. It asks the others (MERGE_REQ). Each
-answers with its view and digest (MERGE_RSP), and is then in this merge and in no other. When all have
-answered, or the timer fires, the leader makes one view of the views and one digest of the digests. It
-installs it at once, and sends it to its subgroup (MERGE_VIEW) and to the coordinators that answered
-(INSTALL_MERGE_VIEW), each of which does the same.
-
-A member installs a merged view only from one of its predecessors. So whatever messages are lost, and
-whichever members crash or give up, no member skips a view. But one side may have the merged view after the
-other has given up. Then views overlap, and overlapping views are not merged. A coordinator may find that a
-coordinator in its own view has installed another view. Then it has the membership service exclude the members
-of that view. When no member is in two views, the next merge unites them.
-
-While it is in a merge a coordinator has its membership service hold the view. The digest that it has given
-away is promised: later messages are kept for the members that start there. A merge that its timer has ended
-stays ended: the promise is withdrawn, and a late INSTALL_MERGE_VIEW finds it in no merge or in another.
+A coordinator asks discovery which others there are (MERGE2). The first of them leads: it asks the others for view and
+digest, makes one of each, and sends the merged view to all. The head of `spec/merge/Merge.tla` says why no member skips
+a view whichever messages are lost, and how members of overlapping views come together.
 """
 
 from collections.abc import Callable, Iterable
@@ -131,7 +116,7 @@ class Merged:
             and self.digest.keys() == members
         )
 
-    def after(self, own: Decision) -> Decision:
+    def after_own(self, own: Decision) -> Decision:
         """Return the merged view for one subgroup: the successor of its own view. `Merge!AfterOwn`."""
         return Decision(self.id, self.members, own.id, self.lives, frozenset(), self.digest)
 
@@ -324,7 +309,10 @@ Effects: TypeAlias = tuple[Effect, ...]
 
 @frozen(slots=False)
 class State:
-    """The local state of the specification, field for field. `Merge!Start` says what each field is."""
+    """The local state of the specification, field for field. `Merge!Start` says what each field is.
+
+    `early` and its timer are for merging that stands by itself: over GMS, as in the shipped stack, it stays empty.
+    """
 
     member: Address
     decision: Decision
@@ -335,7 +323,7 @@ class State:
     early: tuple[Merged, ...]
 
     @property
-    def joined(self) -> bool:
+    def in_view(self) -> bool:
         """True if this member has installed a view. `Merge!InView`."""
         return self.decision != NO_DECISION
 
@@ -449,9 +437,9 @@ def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> T
     A coordinator that is not the first waits to be asked (FLAW-41). The leader's own answer is there at once
     (AMB-36).
     """
-    if not state.joined:
+    if not state.in_view:
         return state, ()
-    _require_fit(state, event)
+    _require_fits(state, event)
     again = _discover_again(config)
     others = event.found - {state.member}
     leads = min({state.member, *others}) == state.member
@@ -468,8 +456,8 @@ def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> T
         again,
         PassDown(SuspendViews()),
         *_promises(begun),
-        SetTimer(_timer(begun), config.leader_timeout, config.leader_timeout),
-        *_to(others, MergeReq(begun.merge, state.decision)),
+        SetTimer(_timer_of(begun), config.leader_timeout, config.leader_timeout),
+        *_send_each(others, MergeReq(begun.merge, state.decision)),
     )
 
 
@@ -481,17 +469,17 @@ def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -
     member of ours, or we know a later incarnation of a member of its view (FLAW-110).
     """
     sender, merge_id, theirs = event.sender, event.message.merge_id, event.message.decision
-    _require_fit(state, event)
+    _require_fits(state, event)
     if not state.coordinates or state.merging:
         return state, (Send(sender, MergeRsp(merge_id, rejected=True, decision=NO_DECISION, digest=EMPTY_VECTOR)),)
     if not _may_merge(state.decision, theirs):
         rejection = MergeRsp(merge_id, rejected=True, decision=state.decision, digest=EMPTY_VECTOR)
-        return state, (*_disowned(state, sender, theirs), Send(sender, rejection))
+        return state, (*_for_each(_left_us(state, sender, theirs), _disowned), Send(sender, rejection))
     taken = evolve(state, merge=merge_id, begun=state.begun + 1)
     return taken, (
         PassDown(SuspendViews()),
         *_promises(taken),
-        SetTimer(_timer(taken), config.member_timeout, config.member_timeout),
+        SetTimer(_timer_of(taken), config.member_timeout, config.member_timeout),
         Send(sender, MergeRsp(merge_id, rejected=False, decision=state.decision, digest=event.digest)),
     )
 
@@ -504,7 +492,8 @@ def _merge_rsp_received(state: State, event: MergeRspReceived) -> Transition:
     heard = evolve(state, awaiting=state.awaiting - {sender})
     before: Effects = ()
     if said.rejected:
-        before = (*_withdrawals(state.promised_to & {sender}), *_disowned(state, sender, said.decision))
+        left = _left_us(state, sender, said.decision)
+        before = (*_withdrawals(state.promised_to & {sender}), *_for_each(left, _disowned))
     else:
         answer = Response(said.decision, said.digest)
         heard = evolve(heard, responses=Responses((*state.responses.items(), (sender, answer))))
@@ -533,7 +522,7 @@ def _install_merge_view_received(state: State, event: InstallMergeViewReceived) 
     merge_id, merged = event.message.merge_id, event.message.merged
     if not _follows_own(state, merged) or state.merge != merge_id:
         return state, ()
-    views = _to(_subgroup(state), MergeView(merged))
+    views = _send_each(_subgroup(state), MergeView(merged))
     return _enter(state, merged, views, state.promised_to - {event.sender})
 
 
@@ -560,7 +549,7 @@ def _decision_installed(config: Config, state: State, event: DecisionInstalled) 
     if decision.id == state.decision.id:
         return state, ()
     moved = _moved(state, decision)
-    if not state.joined:
+    if not state.in_view:
         return moved, (_discover_again(config), *_follow_early(moved))
     over, effects = _give_up(moved)
     return over, (*effects, *_follow_early(over))
@@ -582,9 +571,9 @@ def _conclude(state: State) -> Transition:
         return _give_up(state)
     merged = _merged_view(state, chosen)
     sent = (
-        *_to(chosen - {state.member}, InstallMergeView(state.merge, merged)),
-        *_to(_subgroup(state), MergeView(merged)),
-        *_to(state.asked - chosen, CancelMerge(state.merge)),
+        *_send_each(chosen - {state.member}, InstallMergeView(state.merge, merged)),
+        *_send_each(_subgroup(state), MergeView(merged)),
+        *_send_each(state.asked - chosen, CancelMerge(state.merge)),
     )
     return _enter(state, merged, sent, state.promised_to - chosen)
 
@@ -613,12 +602,12 @@ def _merged_view(state: State, chosen: frozenset[Address]) -> Merged:
         id=ViewId(max(decision.id.counter for decision in decisions) + 1, state.member),
         members=members,
         follows=frozenset(decision.id for decision in decisions),
-        lives=Lives(_greatest(decision.lives for decision in decisions)).latest(members),
-        digest=Vector(_greatest(state.responses[member].digest for member in chosen)),
+        lives=Lives(_greatest_of(decision.lives for decision in decisions)).latest(members),
+        digest=Vector(_greatest_of(state.responses[member].digest for member in chosen)),
     )
 
 
-def _greatest(vectors: Iterable[PerMember[int]]) -> tuple[tuple[Address, int], ...]:
+def _greatest_of(vectors: Iterable[PerMember[int]]) -> tuple[tuple[Address, int], ...]:
     """The greatest entry of each member. `Merge!GreatestOf` (MRG-18)."""
     found: dict[Address, int] = {}
     for vector in vectors:
@@ -632,7 +621,7 @@ def _enter(state: State, merged: Merged, sent: Effects = (), withdrawn: frozense
 
     Windows are added for the members that are new; a window in use is never moved (AMB-44, FLAW-47).
     """
-    decision = merged.after(state.decision)
+    decision = merged.after_own(state.decision)
     old = frozenset(state.decision.members)
     windows = Vector(tuple((m, seqno) for m, seqno in merged.digest.items() if m not in old))
     announced = MergeViewInstalled(decision.view, merged.follows)
@@ -651,7 +640,7 @@ def _give_up(state: State) -> Transition:
     """Be in no merge any more; a leader notifies the others. `Merge!GiveUp`."""
     if not state.merging:
         return state, ()
-    told = _to(state.asked, CancelMerge(state.merge))
+    told = _send_each(state.asked, CancelMerge(state.merge))
     return _idle(state), (*_leave(state, state.promised_to), *told)
 
 
@@ -668,7 +657,7 @@ def _moved(state: State, decision: Decision) -> State:
 
 def _leave(state: State, withdrawn: frozenset[Address]) -> Effects:
     """Stop the timer, take promises back, let the view change. `Merge!Leave`."""
-    return CancelTimer(_timer(state)), *_withdrawals(withdrawn), PassDown(ResumeViews())
+    return CancelTimer(_timer_of(state)), *_withdrawals(withdrawn), PassDown(ResumeViews())
 
 
 def _next_early(state: State) -> Merged | None:
@@ -703,15 +692,10 @@ def _may_merge(decision: Decision, other: Decision) -> bool:
     return not (_common(decision, other) or _former(decision, other) or _former(other, decision))
 
 
-def _disowned(state: State, coordinator: Address, theirs: Decision) -> Effects:
-    """Have members excluded that follow a coordinator of our view with another view. `Merge!LeftUs`.
-
-    And members whose incarnation is over.
-    """
-    left = _former(state.decision, theirs)
-    if coordinator in state.decision.members:
-        left |= _common(state.decision, theirs)
-    return _each(left, lambda member: PassDown(Suspected(member)))
+def _left_us(state: State, coordinator: Address, theirs: Decision) -> frozenset[Address]:
+    """The members that follow a coordinator of our view with another view, or are over. `Merge!LeftUs`."""
+    common = _common(state.decision, theirs) if coordinator in state.decision.members else frozenset()
+    return common | _former(state.decision, theirs)
 
 
 def _subgroup(state: State) -> frozenset[Address]:
@@ -719,7 +703,7 @@ def _subgroup(state: State) -> frozenset[Address]:
     return frozenset(state.decision.members) - {state.member}
 
 
-def _timer(state: State) -> str:
+def _timer_of(state: State) -> str:
     """The name of a timer says in which of the member's merges it was set (AMB-45). `Merge!TimerOf`."""
     return f"merge/{state.begun}"
 
@@ -728,25 +712,29 @@ def _discover_again(config: Config) -> SetTimer:
     return SetTimer("discover", config.min_interval, config.max_interval)
 
 
+def _disowned(member: Address) -> PassDown[Suspected]:
+    return PassDown(Suspected(member))
+
+
 def _promises(state: State) -> Effects:
-    return _each(state.promised_to, lambda member: PassDown(DigestPromised(member)))
+    return _for_each(state.promised_to, lambda member: PassDown(DigestPromised(member)))
 
 
 def _withdrawals(members: frozenset[Address]) -> Effects:
-    return _each(members, lambda member: PassDown(PromiseWithdrawn(member)))
+    return _for_each(members, lambda member: PassDown(PromiseWithdrawn(member)))
 
 
-def _to(members: frozenset[Address], message: Message) -> Effects:
+def _send_each(members: frozenset[Address], message: Message) -> Effects:
     """Send the same to each, in the order of addresses. `Merge!SendEach`."""
-    return _each(members, lambda member: Send(member, message))
+    return _for_each(members, lambda member: Send(member, message))
 
 
-def _each(members: frozenset[Address], effect: Callable[[Address], Effect]) -> Effects:
+def _for_each(members: frozenset[Address], effect: Callable[[Address], Effect]) -> Effects:
     """The same effect for each member, in the order of addresses. `Merge!ForEach`."""
     return tuple(effect(member) for member in sorted(members))
 
 
-def _require_fit(state: State, event: DiscoverTimeout | MergeReqReceived) -> None:
+def _require_fits(state: State, event: DiscoverTimeout | MergeReqReceived) -> None:
     """`Merge!Fits`."""
     if event.digest.keys() != set(state.decision.members):
         raise LocalProtocolError(state, event, "the digest's members are not the view's")

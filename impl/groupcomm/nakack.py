@@ -1,28 +1,9 @@
 """NAKACK: multicasts that all members of a view deliver, each sender's in order. `Nakack`.
 
-Theory of operation
--------------------
-A sender numbers its multicasts, over all views of its incarnation, and delivers each of them when it sends
-it. A message names the view in which it was multicast (DATA), and counts in that view alone. So a message is
-known by view, origin and seqno: the view says which incarnation of the origin is meant.
-
-A receiver delivers each origin's messages in order, without a gap. It asks for missing messages (XMIT_REQ):
-below a message that it has received, or below an announced number. Every member announces to the others,
-again and again, how far it has delivered (HIGHEST). A receiver asks the member that announced the number. So
-the loss of a sender's last message is noticed, too, though no message follows it. A member that announces a
-message has it, so no request depends on a crashed member.
-
-A member keeps the messages that it delivered in its present view until it is asked to purge them. It keeps
-the messages of the view before until the first purge in the present view. Then every member of the present
-view has voted in it, so none of them lacks anything of a former view. Two views are kept at most.
-
-The layers above stop a group before its view changes (FLUSH). They give the number of messages of a view to
-deliver (`HoldBack`, counted from the beginning of the view), and the holder of missing messages (`Fetch`).
-Messages that wait when a view is installed are void, and count in no later view.
-
-A timer that is set already is not set again: it would never fire while messages keep coming.
-
-A request names about as many messages as came of the request before: so what is sent again fits what arrives.
+A sender numbers its multicasts (DATA). A receiver delivers each origin's in order, announces how far it has come
+(HIGHEST), and asks the member that announced more than it has (XMIT_REQ). It keeps what it delivered until it is asked
+to purge that. The head of `spec/nakack/Nakack.tla` has the theory, and says what FLUSH asks of the windows
+(`HoldBack`, `Fetch`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -267,8 +248,8 @@ class State:
     asking: bool
 
     @property
-    def joined(self) -> bool:
-        """True if this member has installed a view."""
+    def in_view(self) -> bool:
+        """True if this member has installed a view. `Nakack!InView`."""
         return self.view.members != ()
 
 
@@ -299,7 +280,7 @@ def below(state: State) -> tuple[Digest]:
     """Return the values that layers above read at the moment of their own step, by member. `Nakack!Below`."""
     return (
         Digest(
-            (member, DigestEntry(window.low, window.delivered, _highest(window, window.delivered)))
+            (member, DigestEntry(window.low, window.delivered, _highest_of(window, window.delivered)))
             for member, window in state.windows.items()
         ),
     )
@@ -381,7 +362,7 @@ def _send_requested(state: State, event: SendRequested) -> Transition:
     _require_view(state, event)
     window = state.windows[state.member]
     seqno = window.delivered + 1
-    if _free(state, state.member, window, seqno) < seqno:
+    if _deliverable(state, state.member, window, seqno) < seqno:
         raise LocalProtocolError(state, event, "deliveries are held back, and so are multicasts")
     sent = evolve(window, delivered=seqno, kept=(*window.kept, event.payload))
     return _with(state, {state.member: sent}), (
@@ -394,16 +375,16 @@ def _send_requested(state: State, event: SendRequested) -> Transition:
 def _data_received(config: Config, state: State, event: DataReceived) -> Transition:
     """Store it, and deliver all that it makes deliverable (NAK-01, -04, DLV-03). `Nakack!DataReceived`."""
     message = event.message
-    if not state.joined or message.view_id != state.view.id:
+    if not state.in_view or message.view_id != state.view.id:
         return state, ()
     _require_members(state, event, event.sender, message.origin)
     window = state.windows[message.origin]
     if message.seqno <= window.delivered or message.seqno in window.pending:
         return state, ()
-    if message.seqno <= _highest(window, max(window.told.upto, window.fetch.upto)):
+    if message.seqno <= _highest_of(window, max(window.told.upto, window.fetch.upto)):
         window = evolve(window, arrived=window.arrived + 1)
     drained, delivered = _added(state, message.origin, window, message.seqno, message.payload)
-    heard = _heard(drained, event.sender, message.seqno)
+    heard = _announced(drained, event.sender, message.seqno)
     return _asking(config, _with(state, {message.origin: heard}), (_COUNTED, *delivered))
 
 
@@ -413,13 +394,13 @@ def _highest_timeout(config: Config, state: State, event: HighestTimeout) -> Tra
     again = SetTimer("highest", config.highest_interval, config.highest_interval)
     if not any(window.kept for window in state.windows.values()):
         return state, (again,)
-    return state, (Datagram(ALL, Highest(state.view.id, _delivered(state))), again)
+    return state, (Datagram(ALL, Highest(state.view.id, _delivered_vector(state))), again)
 
 
 def _highest_received(config: Config, state: State, event: HighestReceived) -> Transition:
     """Ask for the sender's messages that this member lacks (NAK-07, -09). `Nakack!HighestReceived`."""
     message = event.message
-    if not state.joined or message.view_id != state.view.id:
+    if not state.in_view or message.view_id != state.view.id:
         return state, ()
     _require_members(state, event, event.sender)
     if message.digest.keys() != state.windows.keys():
@@ -427,7 +408,7 @@ def _highest_received(config: Config, state: State, event: HighestReceived) -> T
     heard = {
         member: new
         for member, window in state.windows.items()
-        if (new := _heard(window, event.sender, message.digest[member])) != window
+        if (new := _announced(window, event.sender, message.digest[member])) != window
     }
     return _asking(config, _with(state, heard), ()) if heard else (state, ())
 
@@ -446,7 +427,7 @@ def _xmit_req_received(state: State, event: XmitReqReceived) -> Transition:
     """Send what this member has delivered of it (NAK-02). `Nakack!XmitReqReceived`."""
     message = event.message
     store: Window | Store | None
-    if state.joined and message.view_id == state.view.id:
+    if state.in_view and message.view_id == state.view.id:
         _require_members(state, event, event.sender, message.origin)
         store = state.windows[message.origin]
     else:
@@ -470,7 +451,7 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
     if event.view.id.counter <= state.view.id.counter:
         return state, ()
     former = _NO_FORMER
-    if state.joined:
+    if state.in_view:
         stores = ((member, Store(window.purged, window.kept)) for member, window in state.windows.items())
         former = Former(state.view.id, PerMember(stores))
     windows = []
@@ -487,7 +468,7 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         limit=EMPTY_VECTOR,
         starts=EMPTY_VECTOR,
     )
-    if state.joined:
+    if state.in_view:
         return entered, ()
     return entered, (SetTimer("highest", config.highest_interval, config.highest_interval),)
 
@@ -537,7 +518,7 @@ def _purge(state: State, event: Purge) -> Transition:
 def _get_digest(state: State, event: GetDigest) -> Transition:
     """Tell what this member has delivered (JOI-03, DLV-01). `Nakack!GetDigest`."""
     _require_view(state, event)
-    return state, (PassUp(DigestGiven(event.asker, event.request, _delivered(state))),)
+    return state, (PassUp(DigestGiven(event.asker, event.request, _delivered_vector(state))),)
 
 
 # Windows ------------------------------------------------------------------------------------------
@@ -575,35 +556,35 @@ def _with(state: State, windows: Mapping[Address, Window]) -> State:
     return evolve(state, windows=after)
 
 
-def _delivered(state: State) -> Vector:
+def _delivered_vector(state: State) -> Vector:
     """`Nakack!DeliveredVector` (DLV-01)."""
     return Vector(tuple((member, window.delivered) for member, window in state.windows.items()))
 
 
-def _highest(window: Window, least: int) -> int:
+def _highest_of(window: Window, least: int) -> int:
     """The highest seqno that waits, or `least` if that is higher. `Nakack!HighestOf`."""
     return max(least, max(window.pending, default=least))
 
 
-def _free(state: State, origin: Address, window: Window, seqno: int) -> int:
-    """The highest seqno of an origin that may be delivered now, of those up to one. `Nakack!Free`."""
+def _deliverable(state: State, origin: Address, window: Window, seqno: int) -> int:
+    """The highest seqno of an origin that may be delivered now, of those up to one. `Nakack!Deliverable`."""
     return min(seqno, window.base + state.limit[origin]) if state.held else seqno
 
 
 def _added(state: State, origin: Address, window: Window, seqno: int, payload: Payload) -> tuple[Window, Effects]:
     """Store a message, and deliver what can be delivered: as a rule itself, and nothing waits."""
-    if not window.pending and seqno == _free(state, origin, window, seqno) == window.delivered + 1:
+    if not window.pending and seqno == _deliverable(state, origin, window, seqno) == window.delivered + 1:
         next_one = evolve(window, delivered=seqno, kept=(*window.kept, payload))
         return next_one, (PassUp(Deliver(origin, payload)),)
-    return _drained(state, origin, evolve(window, pending=_pending({**window.pending, seqno: payload})))
+    return _drain_of(state, origin, evolve(window, pending=_pending({**window.pending, seqno: payload})))
 
 
-def _drained(state: State, origin: Address, window: Window) -> tuple[Window, Effects]:
+def _drain_of(state: State, origin: Address, window: Window) -> tuple[Window, Effects]:
     """Deliver every deliverable message of an origin. `Nakack!DrainOf`."""
     waits, last = window.pending, window.delivered
     if last + 1 not in waits:
         return window, ()
-    top = _free(state, origin, window, max(waits))
+    top = _deliverable(state, origin, window, max(waits))
     while last < top and last + 1 in waits:
         last += 1
     if last == window.delivered:
@@ -620,7 +601,7 @@ def _drain_all(config: Config, state: State) -> Transition:
     windows: dict[Address, Window] = {}
     effects: list[Effect] = []
     for member in state.view.members:
-        windows[member], delivered = _drained(state, member, state.windows[member])
+        windows[member], delivered = _drain_of(state, member, state.windows[member])
         effects += delivered
     return _asking(config, _with(state, windows), tuple(effects))
 
@@ -628,8 +609,8 @@ def _drain_all(config: Config, state: State) -> Transition:
 # Requests -----------------------------------------------------------------------------------------
 
 
-def _heard(window: Window, by: Address, seqno: int) -> Window:
-    """Note that `by` has the messages up to `seqno`, if these are more than delivered. `Nakack!Heard`."""
+def _announced(window: Window, by: Address, seqno: int) -> Window:
+    """Note that `by` has the messages up to `seqno`, if these are more than delivered. `Nakack!Announced`."""
     if seqno <= window.delivered:
         return window
     upto = max(window.told.upto, seqno) if by == window.told.holder else seqno
@@ -660,15 +641,16 @@ def _requests(config: Config, state: State) -> Iterable[Datagram[Message]]:
         if max(window.told.upto, window.fetch.upto) <= window.delivered and not window.pending:
             continue
         most = config.first_asked + window.arrived + window.arrived // 4
-        named = _first(_gaps(window, window.fetch.upto), most)
-        known = _first(_gaps(window, _free(state, origin, window, _highest(window, window.told.upto))), most)
+        named = _first_of(_gaps(window, window.fetch.upto), most)
+        upto = _deliverable(state, origin, window, _highest_of(window, window.told.upto))
+        known = _first_of(_gaps(window, upto), most)
         if named:
             yield Datagram(window.fetch.holder, XmitReq(state.view.id, origin, named))
         if known and (known, window.told.holder) != (named, window.fetch.holder):
             yield Datagram(window.told.holder, XmitReq(state.view.id, origin, known))
 
 
-def _first(gaps: tuple[Range, ...], count: int) -> tuple[Range, ...]:
+def _first_of(gaps: tuple[Range, ...], count: int) -> tuple[Range, ...]:
     """The first seqnos of these, `count` of them at most. `Nakack!FirstOf`."""
     kept = []
     for gap in gaps:
@@ -708,7 +690,7 @@ def _request_timer(config: Config) -> SetTimer:
 
 
 def _require_view(state: State, event: Event) -> None:
-    if not state.joined:
+    if not state.in_view:
         raise LocalProtocolError(state, event, "no view is installed yet")
 
 

@@ -1,25 +1,8 @@
 """STABLE: which multicasts every member has delivered, and may be thrown away. `Stable`.
 
-Theory of operation
--------------------
-A multicast stays in its receivers' stores so that any of them can retransmit it, until all members of the
-view have delivered it. To find that out, members vote in rounds. A vote (a STABLE message) holds the
-highest seqnos that its author had delivered when the round began. Every member keeps the running minimum
-of the votes of the round and the list of members it has not `heard_from`. When the list is empty the
-minimum is stable: after a random delay the member says so (a STABILITY message), unless another member was
-faster. On STABILITY every member purges, and begins a new round.
-
-Within a view a member's delivered seqnos only grow. So a vote is a lower bound of its author's deliveries as
-long as the view lasts, however late or often the vote arrives. A minimum over one vote of every member of the
-view is therefore delivered by all. Safety rests on that alone, and the guards below keep it. Votes and
-stability of another view are ignored. The own vote is fixed when a round begins, and the minimum is never
-overwritten within a round. A view change drops what was counted and what was pending.
-
-A process from outside the view, a joiner or the other side of a merge, cannot vote in time. It starts from a
-digest that a member took while its view was still voting. That digest is a promise. From then on the promiser
-votes for no more than the newcomer's start digest, whatever views come between. The promise ends when a view
-with the newcomer is installed, or when it is withdrawn. Each view before that needs the promiser's vote to
-agree.
+Members vote in rounds: a vote (STABLE) has the highest seqnos that its author has delivered. The minimum over a vote of
+each member of the view is stable, one member says so (STABILITY), and all purge. The head of `spec/stable/Stable.tla`
+says why that is right, and what a joiner's digest promises.
 
 The layer below owns windows and stores. Its digest arrives in events, and a purge is passed down to it.
 """
@@ -275,7 +258,7 @@ def _stable_received(config: Config, state: State, event: StableReceived) -> Tra
     message = event.message
     if not state.joined or message.view_id != state.view.id:
         return state, ()
-    _require_member(state, event)
+    _require_from_view(state, event)
     if event.sender not in state.heard_from:
         return state, ()
     counted = evolve(state, minimum=state.minimum.minimum(message.digest), heard_from=state.heard_from - {event.sender})
@@ -299,7 +282,7 @@ def _stability_received(state: State, event: StabilityReceived) -> Transition:
     message = event.message
     if not state.joined or message.view_id != state.view.id:
         return state, ()
-    _require_member(state, event)
+    _require_from_view(state, event)
     if event.digest.keys() != state.view.member_set:
         raise LocalProtocolError(state, event, "the digest's members are not the view's")
     vote = state.vote if state.promised else event.digest.delivered
@@ -355,7 +338,7 @@ def _require_view(state: State, event: Event) -> None:
         raise LocalProtocolError(state, event, "no view is installed yet")
 
 
-def _require_member(state: State, event: StableReceived | StabilityReceived) -> None:
+def _require_from_view(state: State, event: StableReceived | StabilityReceived) -> None:
     """A message of our view comes from a member of it, with an entry for each member. `Stable!FromView`."""
     members = state.view.member_set
     if event.sender not in members:

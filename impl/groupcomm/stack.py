@@ -139,7 +139,7 @@ class State:
 
 
 @frozen
-class _Kind:
+class _EventClass:
     """A class of events of a layer: the fields that are given, and the fields that are taken from below."""
 
     cls: type
@@ -148,7 +148,7 @@ class _Kind:
 
     @classmethod
     @cache  # annotations are texts: to evaluate those of a stack takes as long as some hundred steps
-    def read(cls, event: type) -> "_Kind":
+    def read(cls, event: type) -> "_EventClass":
         hints = get_type_hints(event, include_extras=True)
         taken: dict[str, type] = {}
         for name, hint in hints.items():
@@ -173,7 +173,7 @@ def _classes(union: object) -> tuple[type, ...]:
     return tuple(get_origin(option) or option for option in _options(union))
 
 
-def _told(module: Any) -> tuple[type, ...]:  # noqa: ANN401 - a module
+def _offered_types(module: Any) -> tuple[type, ...]:  # noqa: ANN401 - a module
     """The types of the values that a module's `below(state)` offers, by its annotation.
 
     Raises StackError where `below` is not annotated with a tuple.
@@ -194,14 +194,14 @@ _CALLS: Final[Mapping[type, str]] = {Multicast: "SendRequested", Send: "UnicastR
 class _Alphabet:
     """Which of its events classes of events, messages, timers and requests become in a layer."""
 
-    events: Mapping[type, _Kind]
-    received: Mapping[type, _Kind]
-    timeouts: Mapping[str, _Kind]
-    requests: Mapping[type, _Kind]
+    events: Mapping[type, _EventClass]
+    received: Mapping[type, _EventClass]
+    timeouts: Mapping[str, _EventClass]
+    requests: Mapping[type, _EventClass]
 
     @classmethod
     def read(cls, module: Any) -> "_Alphabet":  # noqa: ANN401 - a module
-        kinds = {event.__name__: _Kind.read(event) for event in _classes(module.Event)}
+        kinds = {event.__name__: _EventClass.read(event) for event in _classes(module.Event)}
         return cls(
             # Of two that are derived from one class it is the nearer: a view is heard as a view, no merge.
             events={
@@ -270,14 +270,14 @@ class Layer:
             assumes=tuple(known.ASSUMES),
             gives=tuple(known.GIVES),
             gives_below=tuple(getattr(known, "GIVES_BELOW", ())),
-            tells=_told(known),
+            tells=_offered_types(known),
             holds_back=HoldBack in passed_down,
             multicasts=Multicast in _classes(known.Effect) and Multicast not in alphabet.requests,
             below=getattr(known, "below", _tells_nothing),
             alphabet=alphabet,
         )
 
-    def kind_of(self, cls: type) -> _Kind | None:
+    def kind_of(self, cls: type) -> _EventClass | None:
         """The kind of its own events that an event of a class is to it, or a call from above."""
         if cls in _CALLS:
             return self.alphabet.requests.get(cls)
@@ -302,12 +302,12 @@ class _NobodyTakesItError(Exception):
 
 # The stack ----------------------------------------------------------------------------------------
 
-_Todo: TypeAlias = "list[tuple[int, _Kind | None, Any]]"
+_Pending: TypeAlias = "list[tuple[int, _EventClass | None, Any]]"
 """The steps that remain, the first last: at a layer, an event of a kind that it hears; or, of no kind, an
 effect of the layer that is to be carried. At `_OUT` it leaves the stack."""
 
 _OUT: Final = -1
-_Way: TypeAlias = "tuple[tuple[int, _Kind | None], ...]"
+_Route: TypeAlias = "tuple[tuple[int, _EventClass | None], ...]"
 """The places that an event or a call comes to, in order, and what it is there; `_OUT`: the end."""
 
 
@@ -325,10 +325,10 @@ class Stack:
     """The place of each layer, by its name."""
     _cores: dict[str, int] = field(init=False, repr=False, eq=False)
     """The same, by the names of modules that were asked for."""
-    _messages: Mapping[tuple[str, type], tuple[int, _Kind]] = field(init=False, repr=False, hash=False)
-    _timers: Mapping[tuple[str, str], tuple[int, _Kind]] = field(init=False, repr=False, hash=False)
+    _messages: Mapping[tuple[str, type], tuple[int, _EventClass]] = field(init=False, repr=False, hash=False)
+    _timers: Mapping[tuple[str, str], tuple[int, _EventClass]] = field(init=False, repr=False, hash=False)
     _tellers: Mapping[tuple[int, type], tuple[int, int]] = field(init=False, repr=False, hash=False)
-    _ways: dict[tuple[int, int, type], _Way] = field(init=False, factory=dict, repr=False, eq=False)
+    _routes: dict[tuple[int, int, type], _Route] = field(init=False, factory=dict, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         names = [layer.name for layer in self.layers]
@@ -370,7 +370,7 @@ class Stack:
 
     def takes(self, event: Event) -> tuple[type, ...]:
         """The types of values that must come with an event, as its `below`: no layer offers them."""
-        todo: _Todo = []
+        todo: _Pending = []
         self._enter(event, todo)
         wanted = (
             wanted
@@ -390,7 +390,7 @@ class Stack:
         """
         layers, states = self.layers, list(state.layers)
         effects: list[Effect] = []
-        todo: _Todo = []
+        todo: _Pending = []
         try:
             self._enter(event, todo)
             while todo:
@@ -398,19 +398,19 @@ class Stack:
                 if kind is not None:
                     layer = layers[at]
                     if kind.cls is not type(item):
-                        item = self._heard(at, kind, item, states, event.below)
+                        item = self._event_for(at, kind, item, states, event.below)
                     try:
                         states[at], done = layer.core.step(layer.config, states[at], item)
                     except ProtocolError as error:
                         raise type(error)(state, event, f"{layer.name}: {error.reason}") from error
                     if len(done) == 1:
-                        self._carry(at, done[0], effects, todo)
+                        self._do_effect(at, done[0], effects, todo)
                     else:
                         todo += [(at, None, effect) for effect in done[::-1]]
                 elif at == _OUT:
                     effects.append(item)
                 else:
-                    self._carry(at, item, effects, todo)
+                    self._do_effect(at, item, effects, todo)
         except _NobodyTakesItError as reason:
             refused = RemoteProtocolError if reason.by_peer else LocalProtocolError
             raise refused(state, event, str(reason)) from None
@@ -425,7 +425,7 @@ class Stack:
 
     # Routing: what follows is put on `todo`, the first last
 
-    def _enter(self, event: Event, todo: _Todo) -> None:
+    def _enter(self, event: Event, todo: _Pending) -> None:
         """An event comes from outside."""
         match event:
             case Called(request):
@@ -437,7 +437,7 @@ class Stack:
             case Raised(raised):
                 self._up(len(self.layers) - 1, raised, todo)
 
-    def _carry(self, at: int, effect: Any, effects: list[Effect], todo: _Todo) -> None:  # noqa: ANN401 - of any core
+    def _do_effect(self, at: int, effect: Any, effects: list[Effect], todo: _Pending) -> None:  # noqa: ANN401 - of any core
         """Do an effect of the layer at a place: a neighbour's event, or the stack's own effect."""
         if type(effect) is PassUp:
             match effect.event:
@@ -463,7 +463,7 @@ class Stack:
             case _:
                 raise StackError(f"{name} has an effect that no stack can carry: {effect!r}")
 
-    def _fired(self, timer: str, todo: _Todo) -> None:
+    def _fired(self, timer: str, todo: _Pending) -> None:
         """A timer fires in its layer: `layer/name`, or `layer/name/number` with the event's number."""
         layer, _, named = timer.partition("/")
         name, separator, number = named.partition("/")
@@ -473,7 +473,7 @@ class Stack:
         place, kind = found
         todo.append((place, kind, {field: int(number) for field in kind.given}))
 
-    def _received(self, sender: Address, message: Tagged, todo: _Todo) -> None:
+    def _received(self, sender: Address, message: Tagged, todo: _Pending) -> None:
         """A message reaches the layer that it is for."""
         if message.layer == APPLICATION:
             todo.append((_OUT, None, PassUp(Deliver(sender, Payload(message.message)))))
@@ -486,12 +486,12 @@ class Stack:
         fields = {"sender": sender, "message": message.message}
         todo.append((place, kind, fields if kind.below else kind.cls(**fields)))
 
-    def _up(self, start: int, event: object, todo: _Todo) -> None:
+    def _up(self, start: int, event: object, todo: _Pending) -> None:
         """An event goes up from a place: to the layers that know it, past the others, in the end out."""
-        for place, kind in self._way(start, -1, type(event))[::-1]:
+        for place, kind in self._route(start, -1, type(event))[::-1]:
             todo.append((place, kind, PassUp(event) if kind is None else event))
 
-    def _down(self, start: int, request: Any, todo: _Todo) -> None:  # noqa: ANN401 - an effect of any core
+    def _down(self, start: int, request: Any, todo: _Pending) -> None:  # noqa: ANN401 - an effect of any core
         """A call or an event goes down from a place: to the layers that know it, in the end out of the stack.
 
         An observed event is put on `todo` from the top to the bottom: the lowest is the first to hear it.
@@ -502,7 +502,7 @@ class Stack:
             cls, item = Send, {"to": request.to, "payload": request.message}
         else:
             cls, item = Multicast, {"payload": request.message}
-        for place, kind in self._way(start, 1, cls):
+        for place, kind in self._route(start, 1, cls):
             if kind is not None:
                 todo.append((place, kind, item))
                 continue
@@ -510,14 +510,14 @@ class Stack:
                 request = attrs.evolve(request, message=Tagged(APPLICATION, request.message))
             todo.append((_OUT, None, request))
 
-    def _way(self, start: int, step: int, cls: type) -> _Way:
+    def _route(self, start: int, step: int, cls: type) -> _Route:
         """Where an event or a call of a class goes from a place, down (1) or up (-1). It is found once."""
-        way = self._ways.get((start, step, cls))
-        if way is None:
-            way = self._ways[start, step, cls] = tuple(self._reached(start, step, cls))
-        return way
+        route = self._routes.get((start, step, cls))
+        if route is None:
+            route = self._routes[start, step, cls] = tuple(self._receivers(start, step, cls))
+        return route
 
-    def _reached(self, start: int, step: int, cls: type) -> Iterator[tuple[int, _Kind | None]]:
+    def _receivers(self, start: int, step: int, cls: type) -> Iterator[tuple[int, _EventClass | None]]:
         for place in range(start, len(self.layers) if step > 0 else -1, step):
             kind = self.layers[place].kind_of(cls)
             if kind is not None:
@@ -526,7 +526,9 @@ class Stack:
                     return
         yield _OUT, None
 
-    def _heard(self, at: int, kind: _Kind, known: object, states: list[object], came: tuple[object, ...]) -> object:
+    def _event_for(
+        self, at: int, kind: _EventClass, known: object, states: list[object], came: tuple[object, ...]
+    ) -> object:
         """The event that a layer hears: of its own kind, with the present values of the layers beneath."""
         fields = known if isinstance(known, dict) else {name: getattr(known, name) for name in kind.given}
         for name, wanted in kind.below:
@@ -544,7 +546,7 @@ class Stack:
         return kind.cls(**fields)
 
 
-def messages(layers: tuple[Layer, ...]) -> dict[tuple[str, type], tuple[int, _Kind]]:
+def messages(layers: tuple[Layer, ...]) -> dict[tuple[str, type], tuple[int, _EventClass]]:
     """Where messages arrive: the place and the event, by the layer's name and the message's class."""
     return {
         (layer.name, message): (place, kind)
@@ -553,7 +555,7 @@ def messages(layers: tuple[Layer, ...]) -> dict[tuple[str, type], tuple[int, _Ki
     }
 
 
-def timers(layers: tuple[Layer, ...]) -> dict[tuple[str, str], tuple[int, _Kind]]:
+def timers(layers: tuple[Layer, ...]) -> dict[tuple[str, str], tuple[int, _EventClass]]:
     """Where timers fire: the place and the event, by the names of the layer and the timer."""
     return {
         (layer.name, timer): (place, kind)

@@ -1,32 +1,15 @@
 """UNICAST: unicasts between two incarnations arrive once and in order, over a network that loses. `Unicast`.
 
-Theory of operation
--------------------
-The messages from a sender to a receiver are numbered within a connection, kept, and sent again until they are
-acknowledged. The receiver delivers them in order and acknowledges delivered messages, never messages that
-wait behind a gap.
-
-A connection is between two incarnations. Its identifier rises with each connection that its sender opens,
-over all incarnations of the sender, and each message names it. A higher connection replaces a lower one; a
-message of a lower one is late. The sender learns which incarnation it talks to before the receiver delivers
-anything: a receiver without a window answers by SEND_FIRST_SEQNO, with its own incarnation, and the sender
-sends again, for that incarnation. A sender that hears of a later incarnation opens another connection and
-sends in it all that it keeps: it cannot know which of these messages the former incarnation has had.
-
-A view that excludes a peer closes the own send side: nothing more is kept for the peer. No timer does. No
-later view excludes a peer that is not in the present one: there a report of the failure detector closes the
-side, that the peer is silent. Otherwise messages to a dead process would be sent for ever. The
-receive side is not forgotten before the peer's incarnation is over, so that no late copy is taken for a first
-message. When a member hears of a later incarnation of a name, it forgets all state about the former ones.
-Messages from or to a former incarnation are ignored.
+Messages are numbered within a connection between two incarnations, kept, and sent again until they are acknowledged.
+The head of `spec/unicast/Unicast.tla` says how a sender learns which incarnation it talks to (SEND_FIRST_SEQNO), when a
+side is closed, and what is remembered of a name.
 
 The growth of the state. A send side keeps messages that are not acknowledged, a receive side messages that
 wait behind a gap: no more than the sender keeps. Besides, there are an identifier and two numbers for each
 name that was ever heard of, however many incarnations it has had.
 
-There is no clock here. A timer names its connection and the time until it fires. That time doubles until the
-peer acknowledges something, and goes back to the shortest then. The timer runs while anything is kept, and a
-request does not set it again: if it did, the timer would not fire before there is a pause.
+There is no clock here. A timer names its connection and the time until it fires, which doubles until the
+peer acknowledges something.
 """
 
 from bisect import bisect_right
@@ -309,7 +292,7 @@ def step(config: Config, state: State, event: Event) -> Transition:
 
 
 def _received(config: Config, state: State, event: DataReceived | AckReceived | SendFirstSeqnoReceived) -> Transition:
-    """Refuse what no correct peer sends, and learn of a later incarnation. `Unicast!IsMalformed`."""
+    """Refuse what no correct peer sends, and learn of a later incarnation."""
     sender, message = event.sender, event.message
     if flaw := _malformed(state, sender, message):
         raise RemoteProtocolError(state, event, flaw)
@@ -317,7 +300,7 @@ def _received(config: Config, state: State, event: DataReceived | AckReceived | 
         return state, ()
     incarnation = message.connection.incarnation if isinstance(message, Data) else message.incarnation
     later = incarnation > state.known.get(sender, UNKNOWN)
-    heard = _heard(config, state, sender, incarnation) if later else (state, ())
+    heard = _note_incarnation(config, state, sender, incarnation) if later else (state, ())
     match message:
         case Data():
             return _data_received(heard, sender, message)
@@ -363,8 +346,8 @@ def _retransmit_timeout(config: Config, state: State, event: RetransmitTimeout) 
     return state, ()
 
 
-def _heard(config: Config, state: State, peer: Address, incarnation: int) -> Transition:
-    """The peer is in a later incarnation than was known: all that is kept goes again. `Unicast!Heard`.
+def _note_incarnation(config: Config, state: State, peer: Address, incarnation: int) -> Transition:
+    """The peer is in a later incarnation than was known: all that is kept goes again. `Unicast!NoteIncarnation`.
 
     If none was known, the connection stays: no copy can have opened a window. If it was for a former one,
     another connection is opened.

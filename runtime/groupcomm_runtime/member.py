@@ -263,7 +263,7 @@ class Member:
         return {
             "to order": len(ordered.forward_table) + len(ordered.early),
             "to multicast": len(stopped.waiting),
-            "flushes": int(not stopped.free),
+            "flushes": int(not stopped.is_free),
             "to fetch": sum(len(window.pending) for window in windows.values()),
             "unstable": sum(len(window.kept) for window in windows.values()),
             "unacknowledged": sum(len(side.kept) for side in self._unicasts.sends.values()),
@@ -871,7 +871,7 @@ class Member:
     def _is_full(self) -> bool:
         """True if no more messages can wait for the state. At the end of a view they have to be taken."""
         mine = self._transfer
-        return mine is not None and mine.full and self._stack.of(flush, self._state).free
+        return mine is not None and mine.full and self._stack.of(flush, self._state).is_free
 
     def _heartbeat(self, sender: Address, number: int, data: bytes) -> None:
         message = _CODEC.decode(data)

@@ -259,7 +259,7 @@ Holders(s) ==
         IN Head(SelectSeq(s.view.members, HasAll))]
 
 \* FST-15: every member receives STOP_FLUSH, joiners included.
-StopAll(s) ==
+ResumeAll(s) ==
     [state |-> [s EXCEPT !.run = Idle(@.round)],
      effects |-> SendAll(s.view.members, Unsuspected(s), StopFlush(s.view.id))]
 
@@ -268,7 +268,7 @@ Tell(s) ==
     LET Wants(asker) == asker \in s.wants
         askers == SelectSeq(<<ForViews, ForState>>, Wants)
         told == [s EXCEPT !.run = [Idle(@.round) EXCEPT !.phase = "stopped"], !.wants = @ \ {Self}]
-    IN IF askers = <<>> THEN StopAll(told)
+    IN IF askers = <<>> THEN ResumeAll(told)
        ELSE [state |-> told, effects |-> [i \in DOMAIN askers |-> GroupStopped(askers[i])]]
 
 AllReported(s) ==
@@ -338,7 +338,7 @@ StartFlushReceived(s, e) ==
        ELSE Proceed([s EXCEPT !.later = Noted(@, q, round)], <<>>)
 
 \* FST-16. UNBLOCK follows BLOCK's return.
-Free(s) ==
+FreeApplication(s) ==
     IF s.block = "blocked"
     THEN [state |-> [s EXCEPT !.block = "free"], effects |-> <<Unblock>>]
     ELSE Unchanged(s)
@@ -347,7 +347,7 @@ Free(s) ==
 BlockReturned(s, e) ==
     LET back == [s EXCEPT !.block = "blocked"]
     IN IF s.block # "asked" THEN Ignored(s)
-       ELSE IF IsFree(s) THEN Ending(Free(back))
+       ELSE IF IsFree(s) THEN Ending(FreeApplication(back))
        ELSE Reporting(Unchanged([back EXCEPT !.latched = Latch \/ @]))
 
 \* A target has a count and a holder for each member of the view. This member is no holder of what it lacks: the layer
@@ -379,7 +379,7 @@ Open(s) ==
     IN Then([state |-> [s EXCEPT !.latched = FALSE, !.waiting = <<>>, !.sent = @ + Len(s.waiting),
                                  !.frozen = FALSE, !.limit = NoVector, !.owes = FALSE, !.owner = "",
                                  !.asker = ""],
-             effects |-> (IF s.frozen THEN <<Release>> ELSE <<>>) \o sends], Free)
+             effects |-> (IF s.frozen THEN <<Release>> ELSE <<>>) \o sends], FreeApplication)
 
 \* Only the owner of the flush in force ends it (FLAW-29). A member that joined during the flush does not know the
 \* owner; no other member can have ended a flush in this view. The STOP_FLUSH of a queued requester empties its place.
@@ -410,16 +410,16 @@ Resume(s, e) ==
     IN IF e.asker \notin s.wants THEN LocalError(s)
        ELSE IF ~IsStopped(s) THEN Proceed([without EXCEPT !.wants = @ \cup {Self}], <<>>)
        ELSE IF without.wants # {} THEN Handled(without, <<>>)
-       ELSE Ending(StopAll(without))
+       ELSE Ending(ResumeAll(without))
 
 \* In a group with a single member the latch is open: no STOP_FLUSH will come.
-Latched(s, view) == IF InView(s) THEN s.latched ELSE LatchJoiner /\ Len(view.members) > 1
+LatchedIn(s, view) == IF InView(s) THEN s.latched ELSE LatchJoiner /\ Len(view.members) > 1
 
 \* The layer below receives the view, too, and holds nothing back any more. The latch stays as it is.
 Enter(s, view) ==
     LET all == MembersOf(view)
         entered == [s EXCEPT !.view = view, !.suspected = @ \cap all, !.sent = 0, !.delivered = Zeros(all),
-                             !.latched = Latched(s, view), !.frozen = FALSE, !.limit = NoVector,
+                             !.latched = LatchedIn(s, view), !.frozen = FALSE, !.limit = NoVector,
                              !.owes = FALSE, !.later = [m \in {} |-> 0]]
     IN Ending(IF Running(s) /\ ~IsStopped(s) THEN Begin(entered) ELSE Unchanged(entered))
 

@@ -12,7 +12,7 @@ EXTENDS FlushInstruments
 \* In the place of Blocking: BLOCK is passed up at every START_FLUSH.
 BlocksAgain(s) == <<Block>>
 
-\* In the place of Free: it is set free without having been blocked.
+\* In the place of FreeApplication: it is set free without having been blocked.
 FreesAll(s) == [state |-> [s EXCEPT !.block = "free"], effects |-> <<Unblock>>]
 
 \* In the place of Fits: any multicast is passed up, in whatever order they come.
@@ -178,7 +178,7 @@ StillWants(s, e) == LET Kept(t) == IF s.owner = s.member THEN [t EXCEPT !.wants 
 StillRuns(s, e) ==
     LET Kept(t) == IF s.owner = s.member THEN [t EXCEPT !.run.phase = "start"] ELSE t IN AtStop(s, e, Kept)
 
-\* In the place of Free: the application does not receive UNBLOCK; or receives it twice.
+\* In the place of FreeApplication: the application does not receive UNBLOCK; or receives it twice.
 FreesInSilence(s) == Unchanged([s EXCEPT !.block = "free"])
 FreesTwice(s) ==
     IF s.block = "blocked"

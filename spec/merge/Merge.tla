@@ -168,6 +168,9 @@ Start(member) ==
      begun |-> 0,                   \* the number of merges that it has taken part in
      early |-> <<>>]                \* merged views that follow a view not installed yet, in the order of arrival
 
+\* `early`, KeepEarlyViews, FollowEarly and EarlyTimeout are for merging that stands by itself, as these models have it
+\* (FLAW-107, FLAW-108). The shipped stack has merging over GMS (MergeGms), where `early` stays empty: a claim there.
+
 InView(s) == s.decision # NoDecision
 Merging(s) == s.merge # NoMerge
 Leads(s) == s.merge.leader = s.member

@@ -20,7 +20,7 @@ OneOfC == [m \in Member |-> IF m = "C" THEN 1 ELSE 0]
 BeginsForViewsAlone(s) ==
     Flush!ForViews \in s.wants /\ Flush!InView(s) /\ ~Flush!Running(s) /\ s.owner # s.member
 
-\* In the place of StopAll in Flush: the requester's flush does not end.
+\* In the place of ResumeAll in Flush: the requester's flush does not end.
 StopsAndRuns(s) ==
     [state |-> s, effects |-> Flush!SendAll(s.view.members, Flush!Unsuspected(s), Flush!StopFlush(s.view.id))]
 
@@ -29,7 +29,7 @@ OpensAndKeepsOwner(s) ==
     LET sends == [i \in DOMAIN s.waiting |-> Multicast(Flush!Data(s.view.id, s.sent + i, s.waiting[i]))]
     IN Flush!Then([state |-> [s EXCEPT !.latched = FALSE, !.waiting = <<>>, !.sent = @ + Len(s.waiting),
                                        !.frozen = FALSE, !.limit = Flush!NoVector, !.owes = FALSE],
-                   effects |-> (IF s.frozen THEN <<Flush!Release>> ELSE <<>>) \o sends], Flush!Free)
+                   effects |-> (IF s.frozen THEN <<Flush!Release>> ELSE <<>>) \o sends], Flush!FreeApplication)
 
 \* In the place of AfterStops: what is asked for stays asked for; a stop never ends.
 StopsLeft(m, event, step, asked, given) ==

@@ -138,7 +138,7 @@ Below(s) ==
 Meant(w, count) == (IF CountFrom = "view" THEN w.base ELSE Nothing) + count
 
 \* The highest seqno of x that may be delivered now, of those up to n.
-Free(s, x, n) == IF s.held /\ HoldsBack THEN Least(n, Meant(s.windows[x], s.limit[x])) ELSE n
+Deliverable(s, x, n) == IF s.held /\ HoldsBack THEN Least(n, Meant(s.windows[x], s.limit[x])) ELSE n
 
 -----------------------------------------------------------------------------
 (* Delivering *)
@@ -150,7 +150,7 @@ RunEnd(pending, n, top) == IF n < top /\ n + 1 \in DOMAIN pending THEN RunEnd(pe
 \* Deliver every deliverable message of this origin: [window, effects].
 DrainOf(s, x) ==
     LET w == s.windows[x]
-        last == RunEnd(w.pending, w.delivered, Free(s, x, HighestOf(DOMAIN w.pending, w.delivered)))
+        last == RunEnd(w.pending, w.delivered, Deliverable(s, x, HighestOf(DOMAIN w.pending, w.delivered)))
         run == [i \in 1 .. last - w.delivered |-> w.pending[w.delivered + i]]
     IN IF last <= w.delivered THEN [window |-> w, effects |-> <<>>]
        ELSE [window |-> [w EXCEPT !.delivered = last, !.kept = @ \o run,
@@ -199,7 +199,7 @@ Fills(w, n) == n <= HighestOf(DOMAIN w.pending, Greatest(w.told.upto, w.fetch.up
 NoneArrived(s) == [s EXCEPT !.windows = [x \in Members(s) |-> [s.windows[x] EXCEPT !.arrived = 0]]]
 
 \* A member announced more of x's messages than were delivered here: `by` has x's messages up to n.
-Heard(w, by, n) ==
+Announced(w, by, n) ==
     IF n <= w.delivered THEN w
     ELSE [w EXCEPT !.told = IF by = @.holder THEN Source(by, Greatest(@.upto, n)) ELSE Source(by, n)]
 
@@ -208,7 +208,7 @@ RequestsFor(s, x) ==
     LET w == s.windows[x]
         Request(to, gaps) == Datagram(to, XmitReqMessage(s.view.id, x, gaps))
         named == Named(w, Gaps(w, w.fetch.upto))
-        known == Named(w, Gaps(w, Free(s, x, HighestOf(DOMAIN w.pending, w.told.upto))))
+        known == Named(w, Gaps(w, Deliverable(s, x, HighestOf(DOMAIN w.pending, w.told.upto))))
         teller == IF RequestFrom = "teller" THEN w.told.holder ELSE x
         first == IF named = <<>> THEN <<>> ELSE <<Request(w.fetch.holder, named)>>
         second == IF known = <<>> THEN <<>> ELSE <<Request(teller, known)>>
@@ -234,7 +234,7 @@ Asking(s, effects) ==
 SendRequested(s, e) ==
     IF ~InView(s) THEN LocalError(s)
     ELSE LET n == s.windows[s.member].delivered + 1 IN
-         IF Free(s, s.member, n) < n THEN LocalError(s)
+         IF Deliverable(s, s.member, n) < n THEN LocalError(s)
          ELSE Handled([s EXCEPT !.windows[s.member] = [@ EXCEPT !.delivered = n, !.kept = Append(@, e.payload)]],
                       <<Datagram(All, DataMessage(s.view.id, s.member, n, e.payload)), ReceivedUp,
                         DeliverUp(s.member, e.payload)>>)
@@ -257,7 +257,7 @@ DataReceived(s, e) ==
         after == IF DrainOnAdd THEN drained.window
                  ELSE [drained.window EXCEPT !.pending =
                         [n \in {n \in DOMAIN added.pending : n > drained.window.delivered} |-> added.pending[n]]]
-    IN Asking([s EXCEPT !.windows[m.origin] = Heard(after, e.sender, m.seqno)], <<ReceivedUp>> \o drained.effects)
+    IN Asking([s EXCEPT !.windows[m.origin] = Announced(after, e.sender, m.seqno)], <<ReceivedUp>> \o drained.effects)
 
 \* NAK-03, NAK-05: every member says how far it has delivered, as long as it keeps something that others may lack.
 HighestTimeout(s, e) ==
@@ -273,7 +273,7 @@ HighestTimeout(s, e) ==
 HighestReceived(s, e) ==
     IF ~InView(s) \/ e.message.view_id # s.view.id THEN Ignored(s)
     ELSE IF (SenderCheck /\ e.sender \notin Members(s)) \/ DOMAIN e.message.digest # Members(s) THEN RemoteError(s)
-    ELSE LET heard == [x \in Members(s) |-> Heard(s.windows[x], e.sender, e.message.digest[x])]
+    ELSE LET heard == [x \in Members(s) |-> Announced(s.windows[x], e.sender, e.message.digest[x])]
          IN IF heard = s.windows THEN Ignored(s) ELSE Asking([s EXCEPT !.windows = heard], <<>>)
 
 \* NAK-02, NAK-08: ask for what is missing, and for nothing else; again after a while.

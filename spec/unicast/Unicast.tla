@@ -185,7 +185,7 @@ RetransmitTimeout(s, e) ==
 \* The peer was heard of in this incarnation. If that is later than any before, all that is kept goes again: in the same
 \* connection, if none was known, as no copy can have opened a window; in a new one, if the connection was for a former
 \* incarnation. So a connection is for one incarnation: an answer of a former one speaks of another connection.
-Heard(s, peer, incarnation) ==
+NoteIncarnation(s, peer, incarnation) ==
     LET before == KnownIncarnation(s, peer)
         heard == LatestAlone([s EXCEPT !.known = WithEntry(@, peer, incarnation)])
     IN IF BindWhen = "never" \/ incarnation <= before THEN [state |-> s, effects |-> <<>>]
@@ -205,7 +205,7 @@ OnlyHeard(s, heard) == IF heard.state = s THEN Ignored(s) ELSE Handled(heard.sta
 \* Cumulative. (Or, by the other guard value, for each received message separately.)
 AckReceived(s, e) ==
     LET m == e.message
-        heard == Heard(s, e.sender, m.incarnation)
+        heard == NoteIncarnation(s, e.sender, m.incarnation)
         now == heard.state
         side == now.sends[e.sender]
         Left(entry) == IF Acknowledge = "delivered" THEN entry[1] > m.seqno ELSE entry[1] # m.seqno
@@ -216,7 +216,7 @@ AckReceived(s, e) ==
                     heard.effects)
 
 \* UNI-19. Where the incarnation was known already, all was sent again for it, and the timer sees to the rest.
-SendFirstSeqnoReceived(s, e) == OnlyHeard(s, Heard(s, e.sender, e.message.incarnation))
+SendFirstSeqnoReceived(s, e) == OnlyHeard(s, NoteIncarnation(s, e.sender, e.message.incarnation))
 
 -----------------------------------------------------------------------------
 (* Receiving *)
@@ -257,7 +257,7 @@ MayOpen(s, message) ==
 \* this incarnation.
 DataReceived(s, e) ==
     LET m == e.message
-        heard == Heard(s, e.sender, m.connection.incarnation)
+        heard == NoteIncarnation(s, e.sender, m.connection.incarnation)
         has == e.sender \in DOMAIN s.receives
         window == s.receives[e.sender]
         ask == Datagram(e.sender, SendFirstSeqnoMessage(s.incarnation))

@@ -211,7 +211,7 @@ def test_a_suspicion_of_who_wants_a_state_opens_the_latch() -> None:
     free, effects = run(waiting, flush.Suspected("B"))
     data_ = flush.Data(SEVENTH.id, 1, Payload("x"))
     assert [heard("B"), PassDown(Release()), Multicast(data_), PassUp(Unblock())] == effects
-    assert free.free
+    assert free.is_free
 
 
 def test_only_the_owner_stops_a_flush_and_without_one_stop_is_nothing() -> None:
@@ -605,7 +605,7 @@ def test_a_joiner_gets_a_state_after_stop_flush() -> None:
 
 def test_a_founder_has_nobody_to_wait_for() -> None:
     founded, _ = run(flush.start("A"), flush.ViewInstalled(View(ViewId(1, "A"), ("A",))))
-    assert founded.free
+    assert founded.is_free
 
 
 def test_who_is_in_no_view_is_not_asked() -> None:

@@ -7,8 +7,8 @@ from attrs import evolve
 
 from groupcomm import flush
 from groupcomm_conformance.steps import conform
+from groupcomm_conformance.steps.mutants.core_by_rows import mutated
 from groupcomm_conformance.steps.mutants.implementation import mutants
-from groupcomm_conformance.steps.mutants.replaying import mutated
 from tests.cores import MANIFESTS, PROTOCOLS, closed_conformance, conformance
 
 BROKEN = {
@@ -17,15 +17,15 @@ BROKEN = {
         "join",
     ),
     "two requesters wait, the least by name is first": (
-        ("_take_later", "in state.view.members if", "in sorted(state.view.members) if"),
+        ("_maybe_take", "in state.view.members if", "in sorted(state.view.members) if"),
         "three_states",
     ),
     "a junior by name waits": (
-        ("_begin_if_due", "order = state.view.members", "order = tuple(sorted(state.view.members))"),
+        ("_maybe_begin", "order = state.view.members", "order = tuple(sorted(state.view.members))"),
         "three_states",
     ),
     "the least by name goes first": (
-        ("_goes_first", "order = state.view.members", "order = tuple(sorted(state.view.members))"),
+        ("_has_priority", "order = state.view.members", "order = tuple(sorted(state.view.members))"),
         "three_states",
     ),
     "the least by name is the holder": (

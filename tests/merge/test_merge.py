@@ -160,7 +160,7 @@ def test_two_views_become_one() -> None:
     The leader is the creator, and the first in the order of addresses coordinates.
     """
     state, effects = run(LEADER, rejects("E"), accepts(CD, 9))
-    decision = MERGED.after(AB)
+    decision = MERGED.after_own(AB)
     assert state == member("A", decision, begun=1)
     assert decision.follows == AB.id
     assert effects == [
@@ -177,7 +177,7 @@ def test_two_views_become_one() -> None:
 def test_who_rejects_or_is_silent_is_left_out() -> None:
     """MRG-16, AMB-42: the leader continues with the coordinators that have answered, and notifies the others."""
     state, effects = run(LEADER, accepts(CD, 9), merge.MergeTimeout(1))
-    assert state.decision == MERGED.after(AB)
+    assert state.decision == MERGED.after_own(AB)
     assert Send("E", merge.CancelMerge(ID)) in effects
     assert PassDown(PromiseWithdrawn("E")) in effects
     assert PassDown(PromiseWithdrawn("C")) not in effects
@@ -202,7 +202,7 @@ def test_three_views_of_which_two_overlap() -> None:
     """FLAW-104: the first in the order of addresses is merged, the other gets CANCEL_MERGE."""
     twice = view(3, "E", "EDF")
     state, effects = run(LEADER, accepts(twice), accepts(CD, 9))
-    assert state.decision == MERGED.after(AB)
+    assert state.decision == MERGED.after_own(AB)
     assert Send("E", merge.CancelMerge(ID)) in effects
 
 
@@ -232,11 +232,11 @@ def test_the_merged_view_at_a_coordinator() -> None:
     """MRG-27, MRG-28, MRG-30, MRG-31, MRG-32, AMB-44: it hands it on, adds windows, and is none any more."""
     install = merge.InstallMergeViewReceived("A", merge.InstallMergeView(ID, MERGED))
     state, effects = run(ANSWERED, install)
-    assert state == member("C", MERGED.after(CD), begun=1)
+    assert state == member("C", MERGED.after_own(CD), begun=1)
     assert not state.coordinates
     assert effects == [
         PassDown(merge.WindowsAdded(Vector.of(A=14, B=14))),
-        PassDown(merge.MergeDecided(MERGED.after(CD))),
+        PassDown(merge.MergeDecided(MERGED.after_own(CD))),
         Send("D", merge.MergeView(MERGED)),
         PassUp(merge.MergeViewInstalled(View(MERGED.id, tuple("ABCD")), MERGED.follows)),
         CancelTimer("merge/1"),
@@ -261,7 +261,7 @@ def test_the_merged_view_at_a_participant() -> None:
     old = view(4, "B", "BA")
     merged = evolve(MERGED, id=ViewId(7, "B"), follows=frozenset({old.id, CD.id}))
     state, effects = run(member("A", old), merge.MergeViewReceived("B", merge.MergeView(merged)))
-    assert state == member("A", merged.after(old))
+    assert state == member("A", merged.after_own(old))
     assert state.coordinates
     assert [type(effect) for effect in effects] == [PassDown, PassDown, PassUp]
 
@@ -283,7 +283,7 @@ def test_a_merged_view_that_comes_early_waits() -> None:
     assert run(state, receive) == (state, [])
     followed, effects = run(state, merge.DecisionInstalled(CD))
     assert effects == [SetTimer("early", 0, 0)]
-    assert run(followed, merge.EarlyTimeout())[0] == member("D", MERGED.after(CD))
+    assert run(followed, merge.EarlyTimeout())[0] == member("D", MERGED.after_own(CD))
     assert () == run(state, merge.DecisionInstalled(view(7, "C", "CD")))[0].early
 
 
@@ -295,10 +295,10 @@ def test_all_merged_views_that_come_early_wait(second_first: bool) -> None:  # n
     state, _ = run(member("D", view(5, "C", "CD")), *(merge.MergeViewReceived("C", merge.MergeView(v)) for v in views))
     assert views == state.early
     first, effects = run(state, merge.DecisionInstalled(CD), merge.EarlyTimeout())
-    assert member("D", MERGED.after(CD), early=(second,)) == first
+    assert member("D", MERGED.after_own(CD), early=(second,)) == first
     assert SetTimer("early", 0, 0) == effects[-1]
     last, effects = run(first, merge.EarlyTimeout())
-    assert member("D", second.after(MERGED.after(CD))) == last
+    assert member("D", second.after_own(MERGED.after_own(CD))) == last
     assert SetTimer("early", 0, 0) not in effects
 
 

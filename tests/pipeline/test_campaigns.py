@@ -24,9 +24,9 @@ from groupcomm_conformance.models.manifest import find_root, load
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
-from groupcomm_conformance.steps.mutants.confronting import Noticed, confront
+from groupcomm_conformance.steps.mutants.core_by_rows import Judge
 from groupcomm_conformance.steps.mutants.implementation import mutants
-from groupcomm_conformance.steps.mutants.replaying import Judge
+from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed, confront
 from groupcomm_conformance.steps.mutants.verdicts import judge as judge_spec
 from groupcomm_conformance.steps.table import Tables
 from groupcomm_simulator.running import PART, replay, run_seed

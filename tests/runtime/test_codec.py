@@ -121,7 +121,7 @@ def test_a_join_answer_with_a_merged_view_comes_back_as_it_was() -> None:
             inner = inner.message if isinstance(inner, Tagged) else inner.payload
         if isinstance(inner, merge.InstallMergeView | merge.MergeView):
             own = evolve(gms.NO_DECISION, id=min(inner.merged.follows, key=repr))
-            decision = inner.merged.after(own)
+            decision = inner.merged.after_own(own)
             assert decision.digest
             answer = Tagged("merge_gms", gms.JoinRsp(decision))
             assert answer == CODEC.decode(CODEC.encode(answer))

@@ -83,7 +83,7 @@ _NAKACK: Final = (
     (
         "messages_of_any_view",
         (
-            "    if not state.joined or message.view_id != state.view.id:\n        return state, ()\n"
+            "    if not state.in_view or message.view_id != state.view.id:\n        return state, ()\n"
             "    _require_members(state, event, event.sender, message.origin)\n    window ="
         ),
         "    if message.origin not in state.windows:\n        return state, ()\n    window =",
@@ -95,8 +95,8 @@ _NAKACK: Final = (
     ),
     (
         "gap_skipped",
-        "_drained(state, origin, evolve(window, pending=",
-        "_drained(state, origin, evolve(window, delivered=max(window.delivered, seqno - 1), pending=",
+        "_drain_of(state, origin, evolve(window, pending=",
+        "_drain_of(state, origin, evolve(window, delivered=max(window.delivered, seqno - 1), pending=",
     ),
     (
         "highest_ignored",
@@ -161,8 +161,8 @@ _NAKACK: Final = (
     ),
     (
         "waiting_told_as_delivered",
-        "DigestEntry(window.low, window.delivered, _highest",
-        "DigestEntry(window.low, _highest(window, window.delivered), _highest",
+        "DigestEntry(window.low, window.delivered, _highest_of",
+        "DigestEntry(window.low, _highest_of(window, window.delivered), _highest_of",
     ),
     ("origin_alone_asked", "yield Datagram(window.told.holder, X", "yield Datagram(origin, X"),
 )

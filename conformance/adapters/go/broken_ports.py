@@ -30,7 +30,6 @@ from groupcomm_conformance.ports.conforming import Part, kept, rows, starts
 from groupcomm_conformance.ports.judging import Asked
 from groupcomm_conformance.ports.port import Port
 from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
-from groupcomm_conformance.ports.skipping import Skips
 from groupcomm_conformance.ports.walking import Walk, random_walks, walked
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
@@ -151,20 +150,20 @@ class Held:
         if name not in self._asked:
             self._asked[name] = Asked(port.judge, table)
         if level == FEW:
-            rows(port, part, self._asked[name], Skips(), range(0, len(table), FEWER))
+            rows(port, part, self._asked[name], range(0, len(table), FEWER))
         elif level == "rows":
-            rows(port, part, self._asked[name], Skips())
+            rows(port, part, self._asked[name])
         elif level == "start":
             starts(port, part, table)
         elif level == "kept":
-            kept(port, part, self._asked[name], Skips(), range(len(table)))
+            kept(port, part, self._asked[name], range(len(table)))
         elif level == "renamed":
             for asked, places in self._others(port, name, constants):
-                rows(port, part, asked, Skips(), places)
+                rows(port, part, asked, places)
         else:
             for numbers, walks in self._drawn(name, constants):
                 port.configure(numbers)
-                walked(port, part, walks, Skips(), places_of(self.manifest))
+                walked(port, part, walks, places_of(self.manifest))
         return part
 
     def _others(self, port: Port, name: str, constants: Mapping[str, Value]) -> Iterable[Renamed]:

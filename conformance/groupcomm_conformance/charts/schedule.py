@@ -117,7 +117,7 @@ class _Recorder:
                     event = Fn({**event, "sender": _name(ground, told.process, sender)})
                 self._add(type(note.event).__name__, name, event, note.effects, "handled")
         if told.error is not None:
-            self._add(type(told.event).__name__, name, _came(ground, told), (), "refused")
+            self._add(type(told.event).__name__, name, _event_of(ground, told), (), "refused")
 
     def _composite_step(self, ground: Ground, told: Told) -> None:
         name, view = told.process.name, told.process.view
@@ -137,7 +137,7 @@ class _Recorder:
         if not effects and told.error is None and self._now.get(name) == now:
             return
         self._now[name] = now
-        came = _came(ground, told)
+        came = _event_of(ground, told)
         outcome = "handled" if told.error is None else "refused"
         self._add(str(came["type"]), name, came, effects, outcome)
 
@@ -202,7 +202,7 @@ def _passes_by(effect: object) -> bool:
     return isinstance(effect, PassUp) and not isinstance(effect.event, Deliver)
 
 
-def _came(ground: Ground, told: Told) -> Fn:
+def _event_of(ground: Ground, told: Told) -> Fn:
     """Give an event of a stack as an event of a specification."""
     match told.event:
         case Arrived(sender, message):

@@ -9,16 +9,13 @@ from groupcomm_simulator.ground import Event, Ground
 from groupcomm_simulator.running import ground_of
 from groupcomm_simulator.setup import DATAGRAMS, Faults, Setup
 
-__all__ = ["LIFE", "LOST", "PARTED", "lost", "parted", "story"]
+__all__ = ["LIFE", "LOST", "lost", "story"]
 
 LIFE: Final = Setup(members=3, faults=Faults(frozenset({"loss", "crash", "leave"})), bundle=1)
 """The whole stack, at three members."""
 
 LOST: Final = Setup(DATAGRAMS, members=3, faults=Faults(frozenset({"loss"})), bundle=1)
 """The whole stack over nothing but a network."""
-
-PARTED: Final = Setup(members=3, faults=Faults(frozenset({"loss"})), majority=True, bundle=1)
-"""The whole stack where a part of the group delivers only with a majority."""
 
 
 def story(seed: int) -> tuple[Event, ...]:
@@ -34,25 +31,6 @@ def lost(seed: int) -> tuple[Event, ...]:
     """Give the events of a multicast of which two datagrams are lost, as `story` does."""
     ground, random, _ = ground_of(LOST, seed)
     return tuple(event for event in _lost(ground, random) if ground.perform(event))
-
-
-def parted(seed: int) -> tuple[Event, ...]:
-    """Give the events of a group of which B is cut off, and sends, as `story` does."""
-    ground, random, _ = ground_of(PARTED, seed)
-    return tuple(event for event in _parted(ground, random) if ground.perform(event))
-
-
-def _parted(ground: Ground, random: Random) -> Iterator[Event]:
-    """B and C join A. B is cut off and multicasts, and A and C go on. The network heals: B's message is ordered."""
-    yield from _group_of_three(ground, random)
-    yield "partition", ("B",)
-    yield from _all_that_follows(ground, random)
-    for name in "BC":
-        yield "multicast", name
-    yield from _all_that_follows(ground, random)
-    yield ("heal",)
-    yield "discover", "A", ("A", "B")
-    yield from _all_that_follows(ground, random)
 
 
 def _lost(ground: Ground, random: Random) -> Iterator[Event]:

@@ -20,9 +20,8 @@ from groupcomm_conformance.ports.conforming import Part, Places, kept, lines, ro
 from groupcomm_conformance.ports.judging import Asked
 from groupcomm_conformance.ports.port import Port
 from groupcomm_conformance.ports.prelude import Preludes
-from groupcomm_conformance.ports.released import VectorSet
 from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
-from groupcomm_conformance.ports.skipping import Skips, read
+from groupcomm_conformance.ports.vector_reader import VectorSet
 from groupcomm_conformance.ports.walking import Walk, random_walks, started, steps_of, walked
 from groupcomm_conformance.ports.words import arms
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
@@ -46,7 +45,6 @@ __all__ = [
     "RandomEvents",
     "RandomSeconds",
     "Renamed",
-    "SkipFile",
     "Strict",
     "judge_model",
     "judge_scenario",
@@ -54,7 +52,6 @@ __all__ = [
     "opened",
     "places_of",
     "report",
-    "skips_of",
     "tell",
 ]
 
@@ -86,7 +83,6 @@ RandomSeconds: TypeAlias = Annotated[
         help="Of a port: the time for the random events of a model; then it ends with fewer.",
     ),
 ]
-SkipFile: TypeAlias = Annotated[Path | None, typer.Option("--skip", metavar="FILE", help="Known failures of the port.")]
 JUnit: TypeAlias = Annotated[
     Path | None, typer.Option("--junit", metavar="FILE", help="Write what came of a port as JUnit XML, too.")
 ]
@@ -128,11 +124,6 @@ def opened(command: str, protocol: Protocol, patience: float = PATIENCE) -> Port
     return Port(words, protocol, patience=patience, release=release)
 
 
-def skips_of(file: Path | None) -> Skips:
-    """Read the skip list, where there is one."""
-    return Skips() if file is None else read(file)
-
-
 def places_of(manifest: Manifest) -> Places:
     """Find the operator of each event in `Step`, with its place and the requirements above it and in it."""
     found: dict[str, str] = {}
@@ -143,14 +134,7 @@ def places_of(manifest: Manifest) -> Places:
 
 
 def judge_model(
-    port: Port,
-    manifest: Manifest,
-    model: Model,
-    table: StepTable,
-    *,
-    extent: Extent,
-    skips: Skips,
-    row: int | None = None,
+    port: Port, manifest: Manifest, model: Model, table: StepTable, *, extent: Extent, row: int | None = None
 ) -> list[Part]:
     """Judge a port by a model's table: all rows, or the given row, and the other requested checks."""
     constants = constants_of(manifest.cfg(model))
@@ -169,16 +153,16 @@ def judge_model(
         of_rows.note = "the adapter cannot step from a given state: walks and scenarios judge it"
     else:
         asked = Asked(port.judge, table)
-        right = rows(port, of_rows, asked, skips, places)
+        right = rows(port, of_rows, asked, places)
         if extent.strict and row is None:
-            kept(port, part("kept", table, " --strict"), asked, skips, right)
+            kept(port, part("kept", table, " --strict"), asked, right)
         if extent.renamed:
             for way in WAYS:
                 if way.suits(name):
                     other = renamed(port.protocol, table, way)
                     of_way = part(f"renamed {way.name}", other, " --renamed")
                     of_row = places if places is not None else borne(Rows(port.protocol, other, constants), table, way)
-                    rows(port, of_way, Asked(port.judge, other), skips, of_row)
+                    rows(port, of_way, Asked(port.judge, other), of_row)
     if row is None:
         of_start = part("start", None)
         of_start.what = "members"
@@ -187,13 +171,11 @@ def judge_model(
             more = f" --random {extent.walks * LENGTH} --seed {extent.seed}"
             of_random = part("random", None, more)
             of_random.what = "walks"
-            _draw(port, of_random, constants, extent=extent, skips=skips, places=places_of(manifest))
+            _draw(port, of_random, constants, extent=extent, places=places_of(manifest))
     return found
 
 
-def _draw(
-    port: Port, part: Part, constants: Mapping[str, Value], *, extent: Extent, skips: Skips, places: Places
-) -> None:
+def _draw(port: Port, part: Part, constants: Mapping[str, Value], *, extent: Extent, places: Places) -> None:
     """Judge a port by random walks, as many as time is for; its configuration is another one afterwards."""
     ends = time.monotonic() + extent.seconds
     for numbers, drawn in random_walks(port.protocol, constants, part.model, extent.walks, extent.seed):
@@ -201,12 +183,10 @@ def _draw(
             part.what += f" ({extent.walks} were asked for in {extent.seconds:.0f} s)"
             break
         port.configure(numbers)
-        walked(port, part, drawn, skips, places, before=part.count)
+        walked(port, part, drawn, places, before=part.count)
 
 
-def judge_scenario(
-    port: Port, scenario: Scenario, path: ScenarioPath, *, strict: bool, skips: Skips, places: Places
-) -> Part:
+def judge_scenario(port: Port, scenario: Scenario, path: ScenarioPath, *, strict: bool, places: Places) -> Part:
     """Judge a port by a scenario: its path, and what it tries on the way."""
     protocol = port.protocol
     constants = configuration(protocol, scenario)
@@ -223,7 +203,7 @@ def judge_scenario(
             at = [f"{scenario.file}:{scenario.steps[step].line}" for step in steps]
             yield steps_of(scenario.name, states, started(protocol), preludes, at)
 
-    walked(port, part, told(), skips, places, strict=strict)
+    walked(port, part, told(), places, strict=strict)
     return part
 
 
@@ -234,9 +214,7 @@ def tell(what: str, parts: list[Part], began: float) -> list[Part]:
     return parts
 
 
-def judge_vectors(
-    port: Port, each: VectorSet, *, again: str, extent: Extent, skips: Skips, places: Places
-) -> list[Part]:
+def judge_vectors(port: Port, each: VectorSet, *, again: str, extent: Extent, places: Places) -> list[Part]:
     """Judge a port by the vectors of a model or a scenario; `again` is the command for all of them."""
     port.configure(each.constants)
     name = port.protocol.name
@@ -247,11 +225,11 @@ def judge_vectors(
         found.append(of_rows)
         if port.can("step"):
             asked = Asked(port.judge, each.table)
-            right = rows(port, of_rows, asked, skips, each.places)
+            right = rows(port, of_rows, asked, each.places)
             if extent.strict:
                 of_kept = Part(name, each.name, "kept", each.table, f"{command} --strict")
                 found.append(of_kept)
-                kept(port, of_kept, asked, skips, right)
+                kept(port, of_kept, asked, right)
         else:
             of_rows.note = "the adapter cannot step from a given state: walks judge it"
         if each.table.starts:
@@ -261,38 +239,32 @@ def judge_vectors(
     if each.walks:
         part = Part(name, each.name, "walks", None, command, "walks")
         found.append(part)
-        walked(port, part, each.walks, skips, places, strict=extent.strict)
+        walked(port, part, each.walks, places, strict=extent.strict)
     if extent.walks and each.table is not None:
         more = f" --random {extent.walks * LENGTH} --seed {extent.seed}"
         part = Part(name, each.name, "random", None, f"{command}{more}", "walks")
         found.append(part)
-        _draw(port, part, each.constants, extent=extent, skips=skips, places=places)
+        _draw(port, part, each.constants, extent=extent, places=places)
     return found
 
 
-def report(
-    parts: Sequence[Part], places: dict[str, Places], skips: Skips, *, junit: Path | None, as_json: bool, whole: bool
-) -> ExitCode:
-    """Say what came of all parts, and give the exit code; `whole`: the skip list's stale entries count."""
+def report(parts: Sequence[Part], places: dict[str, Places], *, junit: Path | None, as_json: bool) -> ExitCode:
+    """Say what came of all parts, and give the exit code."""
     if as_json:
         typer.echo(json.dumps([part.to_json() for part in parts], indent=2))
     told = {id(part): [*lines(part, places[part.protocol], failures_only=as_json)] for part in parts}
     for part in parts:
         for line in told[id(part)]:
             typer.echo(line, err=as_json)
-    protocols, models = ({part.protocol for part in parts}, {part.model for part in parts})
-    stale = skips.stale(frozenset(protocols), frozenset(models)) if whole else []
-    for line in stale:
-        typer.echo(f"FAILS {line}", err=as_json)
     if junit is not None:
-        _write_junit(junit, parts, {key: "\n".join(value) for key, value in told.items()}, stale)
+        _write_junit(junit, parts, {key: "\n".join(value) for key, value in told.items()})
     if not any(part.count for part in parts):
         typer.echo("groupcomm: the adapter can do nothing of what was asked for: nothing is judged", err=True)
         return ExitCode.NOTHING
-    return ExitCode.OK if all(part.ok for part in parts) and not stale else ExitCode.DIFFERS
+    return ExitCode.OK if all(part.ok for part in parts) else ExitCode.DIFFERS
 
 
-def _write_junit(file: Path, parts: Iterable[Part], told: dict[int, str], stale: Sequence[str]) -> None:
+def _write_junit(file: Path, parts: Iterable[Part], told: dict[int, str]) -> None:
     suite = ET.Element("testsuite", name="groupcomm adapter")
     failures = skipped = count = 0
     for part in parts:
@@ -306,10 +278,6 @@ def _write_junit(file: Path, parts: Iterable[Part], told: dict[int, str], stale:
             text = _NO_XML.sub("\ufffd", told[id(part)])
             failure = ET.SubElement(case, "failure", message=text.partition("\n")[0])
             failure.text = text
-    if stale:
-        case = ET.SubElement(suite, "testcase", classname="skip list", name="stale", time="0")
-        ET.SubElement(case, "failure", message=stale[0]).text = "\n".join(stale)
-        failures, count = failures + 1, count + 1
     for name, number in (("tests", count), ("failures", failures), ("errors", 0), ("skipped", skipped)):
         suite.set(name, str(number))
     ET.indent(suite)

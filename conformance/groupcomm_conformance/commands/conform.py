@@ -15,7 +15,6 @@ from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.ports.adapter import PATIENCE
 from groupcomm_conformance.ports.conforming import Part
 from groupcomm_conformance.ports.plain import schema as schema_of
-from groupcomm_conformance.ports.skipping import Skips
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
 from groupcomm_conformance.random_events.against_step import Beside, compare, lines_of
@@ -44,13 +43,11 @@ from .adapters import (
     RandomEvents,
     RandomSeconds,
     Renamed,
-    SkipFile,
     Strict,
     judge_model,
     opened,
     places_of,
     report,
-    skips_of,
     tell,
 )
 from .exits import ExitCode, verdict
@@ -84,7 +81,6 @@ def command(
     adapter: AdapterOption = None,
     strict: Strict = False,
     with_renamed: Renamed = False,
-    skip: SkipFile = None,
     junit: JUnit = None,
     patience: Patience = PATIENCE,
     again: Annotated[
@@ -116,17 +112,7 @@ def command(
     if cached and (fresh or row is not None or random is not None or adapter is not None):
         raise typer.BadParameter("only --model, --tier and --json go with it", param_hint="--cached")
     if random is not None and adapter is None:
-        if (
-            row is not None
-            or model
-            or fresh
-            or as_json
-            or strict
-            or with_renamed
-            or skip
-            or junit
-            or seconds != SECONDS
-        ):
+        if row is not None or model or fresh or as_json or strict or with_renamed or junit or seconds != SECONDS:
             raise typer.BadParameter(
                 "random events are of no model: only --seed goes with it, or an --adapter", param_hint="--random"
             )
@@ -143,36 +129,27 @@ def command(
         raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
     walks = -(-(random or 0) // LENGTH)
     extent = Extent(strict=strict, renamed=with_renamed, walks=walks, seed=1 if seed is None else seed, seconds=seconds)
-    if adapter is None and (extent != Extent() or skip or junit or again):
+    if adapter is None and (extent != Extent() or junit or again):
         raise typer.BadParameter("this is for a port: name its --adapter")
     if again and (row is not None or junit or as_json or extent != Extent()):
-        only = "only --adapter, --model, --tier, --skip and --patience go with it"
+        only = "only --adapter, --model, --tier and --patience go with it"
         raise typer.BadParameter(only, param_hint="--watch")
     implementations = _implementations(manifest for manifest, _ in models)
     if again and adapter is not None:
-        _watch(adapter, models, implementations, skips=skips_of(skip), patience=patience, root=root)
+        _watch(adapter, models, implementations, patience=patience, root=root)
     if adapter is not None:
-        skips = skips_of(skip)
         parts: list[Part] = []
         with console.Watch(models) as watch:
             parts = _ports(
-                adapter,
-                models,
-                implementations,
-                extent=extent,
-                skips=skips,
-                row=row,
-                patience=patience,
-                watch=watch,
-                root=root,
+                adapter, models, implementations, extent=extent, row=row, patience=patience, watch=watch, root=root
             )
         places = {manifest.protocol: places_of(manifest) for manifest, _ in models}
-        raise typer.Exit(report(parts, places, skips, junit=junit, as_json=as_json, whole=row is None))
+        raise typer.Exit(report(parts, places, junit=junit, as_json=as_json))
     if row is not None:
         ((manifest, each),) = models
         with console.Watch(models) as watch:
             checked = checking.run_model(manifest, each, cache=checking.Cache.of(root), listener=watch)
-            (made,) = _made([(manifest, each, checked)], Tables.of(root), closed=closed)
+            (made,) = _keyed_tables([(manifest, each, checked)], Tables.of(root), closed=closed)
         raise typer.Exit(_one_row(manifest, each, made, implementations[manifest.protocol], row, closed=closed))
     raise typer.Exit(_judged(root, models, implementations, fresh=fresh, cached=cached, closed=closed, as_json=as_json))
 
@@ -244,7 +221,7 @@ def _conformances(
         searched = [(*each, checked) for each, checked in zip(models, results, strict=True)]
         return [
             conform(*each, implementations[each[0].protocol], tables=tables, made=table, closed=closed)
-            for each, table in zip(searched, _made(searched, tables, closed=closed), strict=True)
+            for each, table in zip(searched, _keyed_tables(searched, tables, closed=closed), strict=True)
         ]
 
 
@@ -253,7 +230,6 @@ def _watch(
     models: list[tuple[Manifest, Model]],
     implementations: dict[str, Protocol],
     *,
-    skips: Skips,
     patience: float,
     root: Path,
 ) -> None:
@@ -263,10 +239,10 @@ def _watch(
             Watched(manifest, each, implementations[manifest.protocol], table)
             for manifest, each, table in _tables(models, root, listener)
         ]
-    watch(adapter, of, signs, skips, patience)
+    watch(adapter, of, signs, patience)
 
 
-def _made(
+def _keyed_tables(
     searched: Sequence[tuple[Manifest, Model, checking.CheckedModel]], tables: Tables, *, closed: bool
 ) -> Iterator[tuple[StepTable, str] | None]:
     """Give the tables of models with their keys; where `closed`, of the states that their rows leave."""
@@ -283,7 +259,6 @@ def _ports(
     implementations: dict[str, Protocol],
     *,
     extent: Extent,
-    skips: Skips,
     row: int | None,
     patience: float,
     watch: console.Watch,
@@ -301,7 +276,7 @@ def _ports(
                 if row is not None and row > len(table):
                     raise typer.BadParameter(f"{each.name} has rows 1 to {len(table)}", param_hint="--row")
                 began = time.monotonic()
-                made = judge_model(port, manifest, each, table, extent=extent, skips=skips, row=row)
+                made = judge_model(port, manifest, each, table, extent=extent, row=row)
                 parts += tell(f"{name} {each.name}", made, began)
     return parts
 

@@ -10,17 +10,13 @@ from typing import Annotated, Final
 
 import typer
 
-from groupcomm_conformance.charts.figures import FOLDER, figures
 from groupcomm_conformance.charts.outline import outline
 from groupcomm_conformance.charts.schedule import drawn, steps_of
 from groupcomm_conformance.charts.story import LIFE, LOST, lost, story
-from groupcomm_conformance.files.project import find_root
-from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.tla.values import to_json
 from groupcomm_simulator.judges.claims import Violation
 
 from . import console
-from .documents import written
 from .exits import ExitCode
 from .options import AsJson, Unicode, one_of, whole
 
@@ -48,17 +44,8 @@ def command(
     ] = None,
     unicode: Unicode = False,
     as_json: AsJson = False,
-    write_figures: Annotated[
-        bool, typer.Option("--figures", help="Write docs/figures: SEQUENCER in five parts of the story, and the stack.")
-    ] = False,
 ) -> None:
     """Run a small group and draw what happens: what its applications see, or each step of a layer."""
-    if write_figures:
-        root = find_root()
-        for file, text in figures(root).items():
-            require_file(root / FOLDER / file, "make the project's folder writable")
-            written(root, FOLDER / file, text, check_only=False)
-        return
     name = "" if layer is None else one_of(LOST.names, layer)
     seed = 1 if seed is None else seed
     setup, told_of = (LIFE, story) if name in ("", *LIFE.names) else (LOST, lost)

@@ -1,4 +1,4 @@
-"""`groupcomm errata`, `requirements`, `stack` and `guarantees`: the documents that are written from the manifests."""
+"""`groupcomm errata`, `requirements`, `assumptions` and `guarantees`: documents that are made of the manifests."""
 
 from os.path import lexists
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from groupcomm_conformance.documents import errata, guarantees, requirements, stack
+from groupcomm_conformance.documents import assumptions, errata, guarantees, requirements
 from groupcomm_conformance.documents.pages import made
 from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.files.store import replace
@@ -26,10 +26,10 @@ __all__ = [
     "errata_of",
     "told",
     "write",
+    "write_assumptions",
     "write_errata",
     "write_guarantees",
     "write_requirements",
-    "write_stack",
     "written",
 ]
 
@@ -108,15 +108,15 @@ def write_requirements() -> None:
     raise typer.Exit(ExitCode.DIFFERS if table.problems else ExitCode.OK)
 
 
-def write_stack() -> None:
-    """Write build/docs/stack.md: what each layer assumes and gives, by which claims and models, and what is open.
+def write_assumptions() -> None:
+    """Write build/docs/assumptions.md: what each layer assumes and gives, by which claims and models, and what is open.
 
     Exits with 1 if a core declares something else than its protocol's manifest.
     """
     root = find_root()
-    require_file(root / made(stack.PATH), _REMEDY)
-    text, problems = stack.page(root, manifests_of(root))
-    write(root, made(stack.PATH), text)
+    require_file(root / made(assumptions.PATH), _REMEDY)
+    text, problems = assumptions.page(root, manifests_of(root))
+    write(root, made(assumptions.PATH), text)
     for problem in problems:
         typer.echo(problem, err=True)
     raise typer.Exit(ExitCode.DIFFERS if problems else ExitCode.OK)

@@ -50,7 +50,7 @@ COMMANDS: Final = {
     "site": "site.command",
     "errata": "documents.write_errata",
     "requirements": "documents.write_requirements",
-    "stack": "documents.write_stack",
+    "assumptions": "documents.write_assumptions",
     "guarantees": "documents.write_guarantees",
     "vectors": "vectors.command",
     "pipeline": "pipeline.command",

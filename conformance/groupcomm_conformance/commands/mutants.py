@@ -12,9 +12,6 @@ import typer
 from attrs import define
 
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
-from groupcomm_conformance.ports import killing
-from groupcomm_conformance.ports.minimal import chosen as few
-from groupcomm_conformance.ports.release import protocol_files
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
 from groupcomm_conformance.random_events import claims as weakened
@@ -22,11 +19,11 @@ from groupcomm_conformance.random_events import conditions as by_claims
 from groupcomm_conformance.random_events import mutants_by_events as by_events
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable, conforming, tables_of
-from groupcomm_conformance.steps.mutants.confronting import Noticed
+from groupcomm_conformance.steps.mutants.core_by_rows import Judge, verdicts
 from groupcomm_conformance.steps.mutants.explaining import explanations
 from groupcomm_conformance.steps.mutants.implementation import Mutant, mutants
-from groupcomm_conformance.steps.mutants.replaying import Judge, verdicts
 from groupcomm_conformance.steps.mutants.report import Fate
+from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed
 from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.verdicts import judge
 from groupcomm_conformance.steps.table import StepTable, Tables
@@ -64,9 +61,6 @@ def command(
             f"Default: {by_events.STEPS:,}.",
         ),
     ] = None,
-    rows: Annotated[
-        bool, typer.Option("--rows", help="Keep rows that detect each mutant, for vectors --minimal; judge nothing.")
-    ] = False,
     line: Annotated[
         int | None,
         typer.Option(
@@ -92,24 +86,19 @@ def command(
     """
     if line is not None:
         others = (random, master, table)
-        if spec or claims or conditions or rows or as_json or any(each is not None for each in others):
+        if spec or claims or conditions or as_json or any(each is not None for each in others):
             raise typer.BadParameter("no other option goes with it", param_hint="--line")
         _judge_line(protocol, line)
         return
     if claims or conditions:
         hint = "--claims" if claims else "--conditions"
-        if spec or rows or (claims and conditions) or any(each is not None for each in (random, master, table)):
+        if spec or (claims and conditions) or any(each is not None for each in (random, master, table)):
             raise typer.BadParameter("only --workers and --json go with it", param_hint=hint)
         found = _of_claims(protocol, workers) if claims else _of_conditions(protocol, workers)
         written = report.claim_lines if claims else report.condition_lines
         for told in [json.dumps(found, indent=2)] if as_json else written(found):
             typer.echo(told)
         raise typer.Exit(verdict(ok=found["ok"] is True))
-    if rows:
-        if random is not None or master is not None or table is not None or as_json:
-            raise typer.BadParameter("only --spec and --workers go with it", param_hint="--rows")
-        typer.echo(_keep_rows(protocol, spec=spec, workers=workers))
-        return
     campaign = None if master is None and table is None else _Campaign(protocol, master, table)
     steps = by_events.STEPS if random is None else random
     judged = _of_specification if spec else _of_implementation
@@ -123,34 +112,6 @@ def command(
         for told in report.spec_lines(found) if spec else report.lines(found):
             typer.echo(told)
     raise typer.Exit(verdict(ok=found["ok"] is True))
-
-
-def _keep_rows(protocol: str, *, spec: bool, workers: int | None) -> str:
-    """Keep rows to which the mutants fall, beside those of each way; say what came of it."""
-    root = find_root()
-    manifest = load(root, protocol)
-    implementation = _implementation(manifest)
-    tables = _tables(root, manifest)
-    files = protocol_files(root, manifest, scenarios=False)
-    made = {name: files[f"{name}.json"] for name in tables}
-    ways = [(name, row - 1) for name, of in few(made).rows.items() for row in of]
-    side = "specification" if spec else "core"
-    name = {model: killing.names(json.loads(data)) for model, data in made.items()}
-
-    def named(row: killing.Row) -> str:
-        return name[row[0]](row[1])
-
-    if spec:
-        found, counts = killing.of_specification(manifest, tables, cache=Tables.of(root).folder, workers=workers)
-    else:
-        found, counts = killing.of_core(implementation, tables, ways, mutants(implementation), named)
-    beside = {named(row) for row in found} - {named(row) for row in ways}
-    file = killing.record(root, protocol, side, counts, beside)
-    return (
-        f"{file.relative_to(root)}: {side}: of {counts['mutants']:,} mutants rows detect {counts['told']:,}, "
-        f"{counts['by_each']:,} of them {killing.EACH} rows; "
-        f"{len(ways):,} rows of ways, {len(beside):,} beside them"
-    )
 
 
 def _of_specification(protocol: str, steps: int, workers: int | None, campaign: "_Campaign | None") -> dict[str, Any]:
@@ -287,7 +248,7 @@ class _Campaign:
         rows = self._run(root, identity, prepared, {mutant.name: mutant for mutant in made}, _TOGETHER)
         return [rows[mutant.name]["by"] for mutant in made]
 
-    def confront(  # noqa: PLR0917 - it stands for `confronting.confront`
+    def confront(  # noqa: PLR0917 - it stands for `spec_by_tlc.confront`
         self,
         root: Path,
         tables: Mapping[str, ModelTable],
@@ -299,7 +260,7 @@ class _Campaign:
         *,
         workers: int | None,  # noqa: ARG002 - executors decide that
     ) -> list[Noticed | None]:
-        """Give for each mutant of the specification what notices it; see `confronting.confront`."""
+        """Give for each mutant of the specification what notices it; see `spec_by_tlc.confront`."""
         campaigns.require()
         from groupcomm_spark import mutants as tasks_of  # noqa: PLC0415 - as above
         from groupcomm_spark import shipping  # noqa: PLC0415 - as above

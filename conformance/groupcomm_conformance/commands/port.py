@@ -7,8 +7,8 @@ import typer
 
 from groupcomm_conformance.models.manifest import UnknownNameError, cores, find_root, load
 from groupcomm_conformance.ports.plain import schema as schema_of
-from groupcomm_conformance.ports.released import manifest_of, read_json
 from groupcomm_conformance.ports.skeleton import LANGUAGES, write_skeleton
+from groupcomm_conformance.ports.vector_reader import manifest_of, read_json
 from groupcomm_conformance.protocols import derive
 
 from .exits import EPILOG

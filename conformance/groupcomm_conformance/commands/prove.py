@@ -114,7 +114,7 @@ def command(
     ok, whole_proof = True, steps is None and clauses is None
     if whole_proof:
         with judging.Judges.of(root, protocol) as judges:
-            judged = _told(judges.obligations(len(asked), confirm_all=confirm == "all"))
+            judged = _reported(judges.obligations(len(asked), confirm_all=confirm == "all"))
             fails = judges.ablations(len(theory.ablations))
             found["ablations"] = [
                 {"without": each.name, "step": each.step, "clause": each.clause, "fails": failed}
@@ -128,7 +128,7 @@ def command(
         ok = not (found["impossible"] or found["unlisted"]) and all(each["fails"] for each in found["ablations"])
         typer.echo("ablations judged; TLC searches models", err=True)
     else:
-        judged = _told(judging.judge(each, confirm=True) for each in asked)
+        judged = _reported(judging.judge(each, confirm=True) for each in asked)
     found |= _summary(judged)
     width = console.chart_width()
     found["open"] = [
@@ -153,7 +153,7 @@ def command(
     raise typer.Exit(verdict(ok=ok))
 
 
-def _told(all_judged: "Iterable[Judged]") -> "list[Judged]":
+def _reported(all_judged: "Iterable[Judged]") -> "list[Judged]":
     """Say on stderr which step is done, and what is open of it."""
     done = []
     for step, judged in groupby(all_judged, key=lambda each: each.proved.step):

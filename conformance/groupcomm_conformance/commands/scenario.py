@@ -14,18 +14,7 @@ from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.scenarios.checking import Result, check, files, judged
 from groupcomm_conformance.tla.chart import WIDTH, Bounds
 
-from .adapters import (
-    AdapterOption,
-    JUnit,
-    Patience,
-    SkipFile,
-    Strict,
-    judge_scenario,
-    opened,
-    places_of,
-    report,
-    skips_of,
-)
+from .adapters import AdapterOption, JUnit, Patience, Strict, judge_scenario, opened, places_of, report
 from .console import chart_width
 from .exits import ExitCode
 from .options import AsJson, Unicode
@@ -45,14 +34,13 @@ def command(
     unicode: Unicode = False,
     adapter: AdapterOption = None,
     strict: Strict = False,
-    skip: SkipFile = None,
     junit: JUnit = None,
     patience: Patience = PATIENCE,
     as_json: AsJson = False,
 ) -> None:
     """Check scenarios: each is a path of its specification, and the implementation, or a port, follows it."""
     root = find_root()
-    if adapter is None and (strict or skip or junit):
+    if adapter is None and (strict or junit):
         raise typer.BadParameter("this is for a port: name its --adapter")
     if adapter is not None and (charts or fresh or unicode):
         raise typer.BadParameter("charts are of our own core, and so is --fresh", param_hint="--adapter")
@@ -61,9 +49,7 @@ def command(
     if not chosen:
         raise NothingToJudge("there is no scenario", "write one in conformance/scenarios/<protocol>")
     if adapter is not None:
-        raise typer.Exit(
-            _port(root, chosen, adapter, strict=strict, skip=skip, junit=junit, patience=patience, as_json=as_json)
-        )
+        raise typer.Exit(_port(root, chosen, adapter, strict=strict, junit=junit, patience=patience, as_json=as_json))
     results = check(root, chosen, fresh=fresh)
     if as_json:
         typer.echo(json.dumps({"scenarios": [_json(result) for result in results]}, indent=2))
@@ -85,13 +71,11 @@ def _port(
     adapter: str,
     *,
     strict: bool,
-    skip: Path | None,
     junit: Path | None,
     patience: float,
     as_json: bool,
 ) -> ExitCode:
     """Have the port behind an adapter follow scenarios."""
-    skips = skips_of(skip)
     parts = []
     found = [*judged(root, chosen)]
     manifests = {scenario.protocol: load(root, scenario.protocol) for scenario, _ in found}
@@ -100,11 +84,11 @@ def _port(
         with opened(adapter, derive.load(manifest), patience) as port:
             typer.echo(port.hello.text(), err=True)
             parts += [
-                judge_scenario(port, scenario, path, strict=strict, skips=skips, places=places[name])
+                judge_scenario(port, scenario, path, strict=strict, places=places[name])
                 for scenario, path in found
                 if scenario.protocol == name
             ]
-    return report(parts, places, skips, junit=junit, as_json=as_json, whole=True)
+    return report(parts, places, junit=junit, as_json=as_json)
 
 
 def _chosen(root: Path, name: str | None) -> tuple[Path, ...]:

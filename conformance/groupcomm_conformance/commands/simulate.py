@@ -143,7 +143,7 @@ def _campaign(
     from groupcomm_spark.running import Campaign  # noqa: PLC0415
 
     asked = seeds.seeds(seed, events)
-    unit = campaigns.Unit("events", lambda row: int(row["events"]), PART, "violations", _told)
+    unit = campaigns.Unit("events", lambda row: int(row["events"]), PART, "violations", _violation_line)
     with campaigns.opened("simulate", seeds.identity(setup), schemas.SEEDS, folder) as table:
         told = campaigns.run(Campaign(seeds.prepare, setup, most=_SEEDS), asked, table, master=master, unit=unit)
         outcome, violations = Outcome(setup, seed), []
@@ -156,7 +156,7 @@ def _campaign(
     return evolve(outcome, found=violations[0] if violations else None), violations, told
 
 
-def _told(row: "Row") -> str:
+def _violation_line(row: "Row") -> str:
     return "" if row["claim"] is None else f"VIOLATION of {row['claim']} in the group of seed {row['seed']}"
 
 

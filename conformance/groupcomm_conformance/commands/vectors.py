@@ -15,12 +15,12 @@ from groupcomm_conformance.models.model import Model
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.ports.adapter import PATIENCE
 from groupcomm_conformance.ports.archive import read_archive
-from groupcomm_conformance.ports.doing import follow
 from groupcomm_conformance.ports.errors import VectorError
+from groupcomm_conformance.ports.on_core import follow
 from groupcomm_conformance.ports.packing import CHANGES, RELEASED, pack, release, write
-from groupcomm_conformance.ports.release import FORMAT, MANIFEST, RELEASE
-from groupcomm_conformance.ports.released import VectorSet, read_release
 from groupcomm_conformance.ports.unpacked import manifest_in
+from groupcomm_conformance.ports.vector_files import FORMAT, MANIFEST, RELEASE
+from groupcomm_conformance.ports.vector_reader import VectorSet, read_release
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol
 from groupcomm_conformance.random_events.drawn import LENGTH
@@ -34,13 +34,11 @@ from .adapters import (
     Patience,
     RandomEvents,
     RandomSeconds,
-    SkipFile,
     Strict,
     judge_vectors,
     opened,
     places_of,
     report,
-    skips_of,
     tell,
 )
 from .exits import ExitCode, verdict
@@ -69,7 +67,6 @@ def command(
     adapter: AdapterOption = None,
     row: Row = None,
     strict: Strict = False,
-    skip: SkipFile = None,
     junit: JUnit = None,
     random: RandomEvents = None,
     seed: Seed = None,
@@ -96,9 +93,7 @@ def command(
     --model, on the implementation, or on the port behind an --adapter. Exits with 1 if something does not
     pass. With --check an unpacked release is enough, and no checkout is needed.
     """
-    if adapter is None and (
-        row or strict or skip or junit or minimal or random or seed is not None or seconds != SECONDS
-    ):
+    if adapter is None and (row or strict or junit or minimal or random or seed is not None or seconds != SECONDS):
         raise typer.BadParameter("this is for a port: name its --adapter")
     if all_of_them:
         if protocol is not None or check or model or itf or adapter is not None:
@@ -119,7 +114,7 @@ def command(
         if row is not None and (len(only) != 1 or minimal or random):
             raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
         implementation = derive.load(manifest)
-        skips, places = skips_of(skip), places_of(manifest)
+        places = places_of(manifest)
         extent = Extent(strict, walks=-(-(random or 0) // LENGTH), seed=1 if seed is None else seed, seconds=seconds)
         again = f"groupcomm vectors {protocol} --out {shlex.quote(str(out))} --check"
         sets = _sets(out, implementation, only, minimal=minimal, row=row)
@@ -128,9 +123,9 @@ def command(
             parts: list[Part] = []
             for each, its in _walks_once(sets, extent):
                 began = time.monotonic()
-                made = judge_vectors(port, each, again=again, extent=its, skips=skips, places=places)
+                made = judge_vectors(port, each, again=again, extent=its, places=places)
                 parts += tell(f"{protocol} {each.name}", made, began)
-        raise typer.Exit(report(parts, {protocol: places}, skips, junit=junit, as_json=False, whole=not only))
+        raise typer.Exit(report(parts, {protocol: places}, junit=junit, as_json=False))
     if check:
         if itf:
             raise typer.BadParameter("this is for writing", param_hint="--itf")

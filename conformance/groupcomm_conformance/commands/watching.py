@@ -15,7 +15,6 @@ from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.ports.adapter import AdapterError
 from groupcomm_conformance.ports.conforming import Part, lines, rows
 from groupcomm_conformance.ports.judging import Asked
-from groupcomm_conformance.ports.skipping import Skips
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
 from groupcomm_conformance.steps.table import StepTable
 
@@ -78,22 +77,22 @@ def changes(command: str) -> Iterator[None]:
             now = _seen(files)
 
 
-def watch(adapter: str, models: Iterable[Watched], signs: Iterable[None], skips: Skips, patience: float) -> None:
+def watch(adapter: str, models: Iterable[Watched], signs: Iterable[None], patience: float) -> None:
     """Run the rows at each sign: first those that failed, and all when these pass."""
     watched = list(models)
     for _ in signs:
         again = [each for each in watched if each.failed]
         try:
-            told = [_passes(adapter, each, skips, patience, each.failed) for each in again]
+            told = [_passes(adapter, each, patience, each.failed) for each in again]
             if all(told):
                 for each in watched:
-                    _passes(adapter, each, skips, patience)
+                    _passes(adapter, each, patience)
         except AdapterError as error:
             typer.echo(f"FAILS {' '.join(str(error).split())}")
         typer.echo(f"waits until {adapter} changes; Ctrl-C ends it", err=True)
 
 
-def _passes(adapter: str, each: Watched, skips: Skips, patience: float, places: list[int] | None = None) -> bool:
+def _passes(adapter: str, each: Watched, patience: float, places: list[int] | None = None) -> bool:
     """Run rows, all or those at `places`; say how it went, and keep the places of those that fail."""
     name = each.manifest.protocol
     again = f"groupcomm conform {name} --model {each.model.name} --adapter {shlex.quote(adapter)}"
@@ -102,7 +101,7 @@ def _passes(adapter: str, each: Watched, skips: Skips, patience: float, places: 
         if not port.can("step"):
             raise AdapterError(f"{adapter}: cannot step from a given state: its rows cannot be watched")
         port.configure(constants_of(each.manifest.cfg(each.model)))
-        passed = frozenset(rows(port, part, Asked(port.judge, each.table), skips, places))
+        passed = frozenset(rows(port, part, Asked(port.judge, each.table), places))
     each.failed = [place for place in (range(len(each.table)) if places is None else places) if place not in passed]
     for line in lines(part, places_of(each.manifest), failures_only=False):
         typer.echo(line)

@@ -34,7 +34,7 @@ _HEAD: Final = """\
 The names are those of Chockler, Keidar and Vitenberg, "Group communication specifications: a comprehensive
 study", ACM Computing Surveys 33(4), 2001. Of each: what it means, which layer gives it by which claim, and in
 which models that is shown; or that it is not given, and why. *Assumed* is what a layer stands on and no
-protocol here is shown to give (see [the stack](stack.md)). Written by `groupcomm guarantees` from
+protocol here is shown to give (see [assumptions](assumptions.md)). Written by `groupcomm guarantees` from
 `spec/common/survey.yaml` and the manifests; do not edit it.
 
 | guarantee | meaning | given by | shown in | not given |

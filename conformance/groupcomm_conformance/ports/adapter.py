@@ -169,7 +169,7 @@ class Adapter:
                 lines, self._lines = self._lines, []
                 for line in lines:
                     if due > self._seq:
-                        raise Gone("adapter_error", f"an answer without a request: {_shown(line)}")
+                        raise Gone("adapter_error", f"an answer without a request: {_excerpt(line)}")
                     yield self._answer(line, due)
                     due += 1
 
@@ -201,7 +201,7 @@ class Adapter:
             raise Gone("crash", self._obituary())
         *lines, self._rest = (self._rest + data).split(b"\n") if self._rest else data.split(b"\n")
         if len(self._rest) > _LONGEST:
-            raise Gone("adapter_error", f"a line of more than {_LONGEST:,} bytes: {_shown(self._rest)}")
+            raise Gone("adapter_error", f"a line of more than {_LONGEST:,} bytes: {_excerpt(self._rest)}")
         self._lines += lines
 
     def _listen(self) -> None:
@@ -226,11 +226,11 @@ class Adapter:
             told = _parse(line.decode())
         except (ValueError, RecursionError):
             remedy = "stdout is for answers, one on a line, with integers alone as numbers: print other words to stderr"
-            raise Gone("adapter_error", f"no JSON: {_shown(line)}; {remedy}") from None
+            raise Gone("adapter_error", f"no JSON: {_excerpt(line)}; {remedy}") from None
         if type(told) is not dict or type(told.get("seq")) is not int or told["seq"] != due:
             given = told.get("seq") if type(told) is dict else None
             why = f"an answer with seq {compact(given)} where {due} is due: answers go in the order of requests"
-            raise Gone("adapter_error", f"{why}: {_shown(line)}")
+            raise Gone("adapter_error", f"{why}: {_excerpt(line)}")
         del told["seq"]
         if tail and len(self._known) < _REMEMBERED:
             self._known[tail] = told
@@ -279,7 +279,7 @@ class Adapter:
         self._process.stderr.close()
 
 
-def _shown(line: bytes) -> str:
+def _excerpt(line: bytes) -> str:
     text = line[:_SHOWN].decode("ascii", errors="backslashreplace")
     return f"{text!r}{'...' if len(line) > _SHOWN else ''}"
 

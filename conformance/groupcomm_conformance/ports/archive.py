@@ -14,7 +14,7 @@ from attrs import field, frozen
 from groupcomm_conformance.files.errors import PathError, reason
 
 from .errors import VectorError
-from .release import FORMAT, MANIFEST, RELEASE, Made
+from .vector_files import FORMAT, MANIFEST, RELEASE, Made
 
 __all__ = ["Archive", "read_archive"]
 

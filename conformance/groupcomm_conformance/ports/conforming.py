@@ -26,7 +26,6 @@ from groupcomm_conformance.tla.values import identical
 from .adapter import Answer, Gone
 from .judging import Asked, WrongAnswerError
 from .port import Port
-from .skipping import Skips
 
 __all__ = ["Part", "kept", "lines", "rows", "starts"]
 
@@ -39,7 +38,7 @@ class Part:
     """The result of a part of a model: counts by verdict, and of each kind of failure the first.
 
     `name`: the part, such as `rows`. `again`: the command that runs it again. `note` says why nothing was
-    run; `wrong` what is amiss that belongs to no row. `known`: failures in the skip list, by its reason.
+    run; `wrong` what is amiss that belongs to no row. `not_run`: how many were not run, by the reason.
     """
 
     protocol: str
@@ -51,29 +50,20 @@ class Part:
     replayed: Replayed = field(factory=Replayed)
     note: str = ""
     wrong: list[str] = field(factory=list)
-    known: dict[str, int] = field(factory=dict)
+    not_run: dict[str, int] = field(factory=dict)
 
     @property
     def count(self) -> int:
         """How many rows there were."""
-        return sum(self.replayed.counts.values()) + sum(self.known.values())
+        return sum(self.replayed.counts.values()) + sum(self.not_run.values())
 
     @property
     def ok(self) -> bool:
-        """True if all passed, except for the skip list, or if it was not to be run."""
+        """True if all that ran passed, or if it was not to be run."""
         if self.note:
             return True
         passed = self.replayed.counts["pass"]
         return not self.wrong and 0 < passed == sum(self.replayed.counts.values())
-
-    def add(self, failure: Failure, event: str, skips: Skips) -> bool:
-        """Count a failure, or a row that is known to fail; whether it is none of those."""
-        reason = skips.reason(self.protocol, self.model, failure.row, event)
-        if reason is None:
-            self.replayed.add(failure, event)
-        else:
-            self.known[reason] = self.known.get(reason, 0) + 1
-        return reason is None
 
     def to_json(self) -> dict[str, Any]:
         """Give the result as plain values."""
@@ -84,7 +74,7 @@ class Part:
             "ok": self.ok,
             "count": self.count,
             "verdicts": dict(self.replayed.counts),
-            "known": dict(self.known),
+            "not_run": dict(self.not_run),
             "note": self.note,
             "problems": list(self.wrong),
             "failures": [
@@ -116,7 +106,7 @@ def lines(part: Part, places: Places, *, failures_only: bool) -> Iterator[str]:
     counts = part.replayed.counts
     if not failures_only:
         told = [f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if counts[verdict]]
-        told += [f"{count:,} known ({reason})" for reason, count in part.known.items()]
+        told += [f"{count:,} not run ({reason})" for reason, count in part.not_run.items()]
         size = (
             f"{len(part.table.states):,} local states x {len(part.table.events):,} events" if part.table else part.what
         )
@@ -140,7 +130,7 @@ def lines(part: Part, places: Places, *, failures_only: bool) -> Iterator[str]:
 # Rows
 
 
-def rows(port: Port, part: Part, asked: Asked, skips: Skips, places: Sequence[int] | None = None) -> list[int]:
+def rows(port: Port, part: Part, asked: Asked, places: Sequence[int] | None = None) -> list[int]:
     """Ask for all rows, or those at `places`, numbers from 0, and judge them; give the places that passed."""
     table = asked.table
     width = len(table.events)
@@ -152,12 +142,12 @@ def rows(port: Port, part: Part, asked: Asked, skips: Skips, places: Sequence[in
         if failure is None:
             passed.append(place)
         else:
-            part.add(failure, str(table.events[place % width]["type"]), skips)
+            part.replayed.add(failure, str(table.events[place % width]["type"]))
 
     def lost(place: int, _request: int, gone: Gone) -> None:
         before = table.states[place // width]
         failure = Failure(place + 1, gone.verdict, "", before, (), str(gone))
-        part.add(failure, str(table.events[place % width]["type"]), skips)
+        part.replayed.add(failure, str(table.events[place % width]["type"]))
 
     left = port.run(jobs, lambda place: (asked.request(place),), judge, lost)
     part.replayed.counts["skipped"] += left
@@ -203,7 +193,7 @@ def starts(port: Port, part: Part, table: StepTable) -> None:
 # Kept states
 
 
-def kept(port: Port, part: Part, asked: Asked, skips: Skips, right: Sequence[int]) -> None:
+def kept(port: Port, part: Part, asked: Asked, right: Sequence[int]) -> None:
     """Ask again for the rows that are `right`, on kept states, and for each on a state that the port gave.
 
     A port that remembers more than its state, or changes a state in place, gives something else then.
@@ -214,13 +204,13 @@ def kept(port: Port, part: Part, asked: Asked, skips: Skips, right: Sequence[int
     random = Random(_SEED)  # noqa: S311 - the same every time
     order = random.sample(right, len(right))
     if not port.can("keep"):
-        _again(port, part, asked, skips, order)
+        _again(port, part, asked, order)
         return
     plan = _Plan(asked, order)
 
     def judge(_job: int, answers: Sequence[Answer]) -> None:
         for (kind, what), told in zip(plan.kinds, answers, strict=True):
-            _judge_kept(port, asked, part, skips, kind=kind, what=what, told=told)
+            _judge_kept(port, asked, part, kind=kind, what=what, told=told)
 
     def lost(_job: int, request: int, gone: Gone) -> None:
         kind, what = plan.kinds[request]
@@ -230,9 +220,9 @@ def kept(port: Port, part: Part, asked: Asked, skips: Skips, right: Sequence[int
     port.run((0,), lambda _: plan.requests, judge, lost)
 
 
-def _again(port: Port, part: Part, asked: Asked, skips: Skips, order: Sequence[int]) -> None:
+def _again(port: Port, part: Part, asked: Asked, order: Sequence[int]) -> None:
     """Of an adapter that keeps nothing, only the order of rows shows this."""
-    rows(port, part, asked, skips, order)
+    rows(port, part, asked, order)
     for group in part.replayed.groups.values():
         reason = f"right in order, and wrong in another: {group.first.reason}".rstrip(": ")
         group.first = evolve(group.first, reason=reason)
@@ -291,7 +281,6 @@ def _judge_kept(
     port: Port,
     asked: Asked,
     part: Part,
-    skips: Skips,
     *,
     kind: str,
     what: Any,  # noqa: ANN401 - as `_Plan.kinds` says
@@ -304,7 +293,7 @@ def _judge_kept(
             return
         reason = f"right when the state is given, and wrong when it is kept: {failure.reason}".rstrip(": ")
         event = str(asked.table.events[what % len(asked.table.events)]["type"])
-        part.add(evolve(failure, reason=reason), event, skips)
+        part.replayed.add(evolve(failure, reason=reason), event)
         return
     try:
         if kind == _KEEP:

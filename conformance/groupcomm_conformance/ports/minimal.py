@@ -2,58 +2,33 @@
 
 One is of each *way* that a step goes. A way of a handled step is its type, the fields that change, and the
 kinds of its effects. A way of another step is its type, how it ends, and which values of the event stand
-where in the state: whether its sender is a member, its view the member's own, its round the last. The
-others are rows that kill mutants of core and specification (`killing`).
+where in the state: whether its sender is a member, its view the member's own, its round the last.
 
 That is no proof: a port may pass one of two rows of a way and fail the other, and a port's mistakes are none
 of the mutants. The whole tables are.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
-
-from attrs import field, frozen
 
 from groupcomm_conformance.steps.table import HANDLED
 
-from .killing import names
 from .words import kind
 
-__all__ = ["Chosen", "chosen"]
+__all__ = ["chosen"]
 
 
-@frozen
-class Chosen:
-    """Rows by model, numbers from 1; how many ways there are, and how many rows beside them.
-
-    `missed`: the names of rows that are in no table any more.
-    """
-
-    rows: Mapping[str, Sequence[int]] = field(hash=False)
-    ways: int
-    killing: int
-    missed: tuple[str, ...]
-
-
-def chosen(files: Mapping[str, bytes], killing: Collection[str] = ()) -> Chosen:
-    """Choose rows from the files of models, and those whose names `killing` has."""
+def chosen(files: Mapping[str, bytes]) -> dict[str, list[int]]:
+    """Choose rows from the files of models: of each model numbers, from 1."""
     seen: set[tuple[Any, ...]] = set()
-    left = {*killing}
     found: dict[str, list[int]] = {}
     for model, data in files.items():
-        told = json.loads(data)
-        name = names(told)
-        for row, way in _ways(told):
-            if is_new := way not in seen:
+        for row, way in _ways(json.loads(data)):
+            if way not in seen:
                 seen.add(way)
-            if left and (named := name(row - 1)) in left:
-                left.remove(named)
-                is_new = True
-            if is_new:
                 found.setdefault(model, []).append(row)
-    count = sum(map(len, found.values())) - len(seen)
-    return Chosen(found, len(seen), count, tuple(sorted(left)))
+    return found
 
 
 def _ways(told: Mapping[str, Any]) -> Iterator[tuple[int, tuple[Any, ...]]]:

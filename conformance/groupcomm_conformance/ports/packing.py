@@ -25,7 +25,7 @@ from .archive import Archive
 from .behaviour import changes, other_fields, section, shapes
 from .errors import VectorError
 from .pages import linked
-from .release import FORMAT, MANIFEST, RELEASE, SCHEMA, Made, protocol_files
+from .vector_files import FORMAT, MANIFEST, RELEASE, SCHEMA, Made, protocol_files
 
 __all__ = ["CHANGES", "RELEASED", "pack", "release", "write"]
 

@@ -8,8 +8,8 @@ from groupcomm_conformance.protocols.constants import module_of
 
 from .errors import VectorError
 from .pages import SPEC
-from .release import MANIFEST
-from .released import manifest_of
+from .vector_files import MANIFEST
+from .vector_reader import manifest_of
 
 __all__ = ["manifest_in"]
 

@@ -31,7 +31,6 @@ from .judging import WrongAnswerError
 from .plain import compact
 from .port import Port
 from .prelude import Preludes
-from .skipping import Skips
 
 __all__ = ["SCALES", "Begun", "Step", "Walk", "random_walk", "random_walks", "scaled", "started", "steps_of", "walked"]
 
@@ -171,14 +170,7 @@ def started(protocol: Protocol) -> Callable[[str], Value]:
 
 
 def walked(
-    port: Port,
-    part: Part,
-    walks: Iterable[Walk],
-    skips: Skips,
-    places: Places,
-    *,
-    strict: bool = False,
-    before: int = 0,
+    port: Port, part: Part, walks: Iterable[Walk], places: Places, *, strict: bool = False, before: int = 0
 ) -> None:
     """Walk on the port; the failures of a walk have its number as their row, and its name in their reason.
 
@@ -200,13 +192,13 @@ def walked(
             except WrongAnswerError as error:
                 wrong = Failure(0, error.verdict, "", (), (), str(error))
             if wrong is not None:
-                _failed(part, skips, places, before + at, every[at], due=due, failure=wrong)
+                _failed(part, places, before + at, every[at], due=due, failure=wrong)
                 return
         part.replayed.counts["pass"] += 1
 
     def lost(at: int, request: int, gone: Gone) -> None:
         failure = Failure(0, gone.verdict, "", (), (), str(gone))
-        _failed(part, skips, places, before + at, every[at], due=plans[at][request], failure=failure)
+        _failed(part, places, before + at, every[at], due=plans[at][request], failure=failure)
 
     jobs = [at for at, plan in enumerate(plans) if plan]
     if not port.can("step"):
@@ -214,7 +206,7 @@ def walked(
         if nowhere == len(every):
             part.note = _NO_PRELUDE
             return
-        part.known |= {_NO_PRELUDE: nowhere} if nowhere else {}
+        part.not_run |= {_NO_PRELUDE: nowhere} if nowhere else {}
     if strict:
         jobs += Random(_SEED).sample(jobs, len(jobs))  # noqa: S311 - the same every time
     left = port.run(jobs, lambda at: [each.text for each in plans[at]], judge, lost)
@@ -275,16 +267,17 @@ def _wrong(port: Port, due: _Due, told: Answer) -> Failure | None:
     return None if identical(effects, step.effects) else Failure(0, "wrong_effects", outcome, after, effects)
 
 
-def _failed(part: Part, skips: Skips, places: Places, at: int, walk: Walk, *, due: _Due, failure: Failure) -> None:
+def _failed(part: Part, places: Places, at: int, walk: Walk, *, due: _Due, failure: Failure) -> None:
     step = due.what
     event = str(step.event["type"]) if isinstance(step, Step | _Prelude) else "start or read"
     found = Failure(at + 1, failure.verdict, failure.outcome, failure.state, failure.effects, failure.reason)
     first = (failure.verdict, event) not in part.replayed.groups
-    if part.add(found, event, skips) and first:
-        part.wrong.append(_told(part, walk, due, found, places.of(event)))
+    part.replayed.add(found, event)
+    if first:
+        part.wrong.append(_failure_text(part, walk, due, found, places.of(event)))
 
 
-def _told(part: Part, walk: Walk, due: _Due, failure: Failure, place: str) -> str:
+def _failure_text(part: Part, walk: Walk, due: _Due, failure: Failure, place: str) -> str:
     step = due.what
     level = "from start" if due.stateful else "from given states"
     lines = [f"{failure.verdict} in {walk.name}, {level}"]

@@ -72,7 +72,7 @@ def _written(lines: Sequence[str], at: int) -> str:
 
 
 def transitions(manifest: Manifest, schema: Mapping[str, Any], files: Mapping[str, bytes]) -> str:
-    """Write the table as Markdown from the files of models (`release`)."""
+    """Write the table as Markdown from the files of models (`vector_files`)."""
     ways: dict[str, dict[tuple[str, str, str], list[Any]]] = {}
     for model, data in files.items():
         told = json.loads(data)

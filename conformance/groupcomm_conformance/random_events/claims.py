@@ -23,7 +23,7 @@ from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.models.instruments import ROOT, Run, remembered
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.modules import Modules, read_modules, read_tree
-from groupcomm_conformance.steps.mutants.confronting import Noticed, printed
+from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed, printed
 from groupcomm_conformance.steps.mutants.verdicts import Judged
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.folding import folded

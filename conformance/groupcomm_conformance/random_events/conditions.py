@@ -25,7 +25,7 @@ from groupcomm_conformance.models.instruments import ROOT, Run, remembered
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.modules import read_modules, scope
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
-from groupcomm_conformance.steps.mutants.confronting import Noticed
+from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed
 from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.verdicts import Judged, broken
 from groupcomm_conformance.tla.folding import folded

@@ -50,14 +50,14 @@ def send(setup: Setup, protocols: dict[str, Protocol], number: int, seed: int, *
     came = Came()
     while came.messages < number:
         random = Random(seed)  # noqa: S311 - repeatable, no secret
-        with _beside(came, protocols, random, each):
+        with _with_distorted(came, protocols, random, each):
             simulate(setup, events=_SIMULATED, seed=seed)
         seed += 1
     return came
 
 
 @contextmanager
-def _beside(came: Came, protocols: dict[str, Protocol], random: Random, each: int) -> Iterator[None]:
+def _with_distorted(came: Came, protocols: dict[str, Protocol], random: Random, each: int) -> Iterator[None]:
     """Give distorted messages to a stack before each of its steps."""
     step = Stack.step
     bare: dict[int, Stack] = {}

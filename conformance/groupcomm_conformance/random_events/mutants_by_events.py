@@ -26,9 +26,9 @@ from groupcomm.shapes import Atom, Choice, Function, Record, Shape, shape_of
 from groupcomm.view import View, ViewId
 from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
-from groupcomm_conformance.steps.mutants.confronting import Bench, Block, Noticed
+from groupcomm_conformance.steps.mutants.core_by_rows import mutated
 from groupcomm_conformance.steps.mutants.implementation import Mutant
-from groupcomm_conformance.steps.mutants.replaying import mutated
+from groupcomm_conformance.steps.mutants.spec_by_tlc import Bench, Block, Noticed
 from groupcomm_conformance.steps.mutants.verdicts import Judged, given
 from groupcomm_conformance.steps.rows import LIMIT, Endless, Guard
 from groupcomm_conformance.steps.table import HANDLED, StepTable
@@ -301,7 +301,7 @@ def _differs(protocol: Protocol, config: object, mutant: Mutant, steps: Sequence
                 break
         else:
             return ""
-    return _shown(
+    return _step_text(
         to_spec(step.before), to_spec(step.event), f"{step.outcome} {step.effects}", f"{other.outcome} {other.effects}"
     )
 
@@ -360,10 +360,10 @@ def _place(noticed: Noticed, block: Block) -> str:
     if noticed.fails or not row.isdigit():
         return f"{block.model}: {noticed.by}"
     at, number = divmod(int(row) - 1, len(block.table.events))
-    return f"{block.model}: {_shown(block.table.states[at], block.table.events[number])}"
+    return f"{block.model}: {_step_text(block.table.states[at], block.table.events[number])}"
 
 
-def _shown(state: Value, event: Value, *came: str) -> str:
+def _step_text(state: Value, event: Value, *came: str) -> str:
     """Write a step, and what original and mutant make of it."""
     labels = ("original", "mutant  ")
     lines = [f"state    {brief(state)}", f"event    {brief(event)}"]

@@ -75,18 +75,18 @@ def called(definitions: Definitions, operators: Iterable[str]) -> set[int]:
         if number in known or number not in definitions.operators:
             continue
         known.add(number)
-        todo += _named(definitions.operators[number].body)
+        todo += _defined_names(definitions.operators[number].body)
     return known
 
 
-def _named(node: Expression) -> Iterator[int]:
+def _defined_names(node: Expression) -> Iterator[int]:
     match node:
         case Apply(Name(_, "defined", number)) | Operator(Name(_, "defined", number)):
             yield number
         case _:
             pass
     for child in children(node):
-        yield from _named(child)
+        yield from _defined_names(child)
 
 
 def weakenings(definitions: Definitions, claims: Iterable[str], kept: Collection[int]) -> Weakenings:
@@ -181,29 +181,29 @@ def _changes(node: Expression, side: Side, number: int) -> Iterator[Change]:
             if not (rest := (*operands[:at], *operands[at + 1 :])):
                 continue  # a list with a single entry
             becomes = rest[0] if len(rest) == 1 else _like(node, rest)
-            yield f"{_shown(operand)} dropped from {_shown(node)}", becomes, False
+            yield f"{_node_text(operand)} dropped from {_node_text(node)}", becomes, False
     elif sign == "=" and side == "claimed" and not _no_number(operands):
         for operator, word in ((AT_LEAST, ">="), (AT_MOST, "<=")):
             helper = Name(operator, "defined", -1, 3)
             changed = Apply(helper, (*operands, Number(number)), (), node.line)
-            yield f"{_shown(node)}, = -> {word}", changed, True
+            yield f"{_node_text(node)}, = -> {word}", changed, True
             number += 1
     elif sign in {"<", ">"} and side == "claimed":
         word = r"\leq" if sign == "<" else r"\geq"
-        yield f"{_shown(node)}, {sign} -> {sign}=", _like(node, operands, word), False
+        yield f"{_node_text(node)}, {sign} -> {sign}=", _like(node, operands, word), False
     elif sign in {r"\leq", r"\geq"} and side == "claimed":
         left, right = operands
         more = (left, _plus(right)) if sign == r"\leq" else (_plus(left), right)
-        yield f"{_shown(node)}, one more", _like(node, more), False
+        yield f"{_node_text(node)}, one more", _like(node, more), False
     elif (sign == r"\union" and side == "less") or (sign == r"\intersect" and side == "more"):
         for operand, other in zip(operands, reversed(operands), strict=True):
-            yield f"{_shown(operand)} dropped from {_shown(node)}", other, False
+            yield f"{_node_text(operand)} dropped from {_node_text(node)}", other, False
     elif sign == "\\" and side == "more":
-        yield f"{_shown(operands[1])} dropped from {_shown(node)}", operands[0], False
+        yield f"{_node_text(operands[1])} dropped from {_node_text(node)}", operands[0], False
     elif sign == ".." and side == "less":
         low, high = operands
-        yield f"{_shown(node)} without the first", _like(node, (_plus(low), high)), False
-        yield f"{_shown(node)} without the last", _like(node, (low, _plus(high, "-"))), False
+        yield f"{_node_text(node)} without the first", _like(node, (_plus(low), high)), False
+        yield f"{_node_text(node)} without the last", _like(node, (low, _plus(high, "-"))), False
 
 
 def _inside(node: Expression, side: Side) -> Iterator[tuple[Expression, Side]]:
@@ -285,6 +285,6 @@ def primed(node: Expression, text: str) -> str:
 _SHOW: Final = Writer(around=primed)
 
 
-def _shown(node: Expression) -> str:
+def _node_text(node: Expression) -> str:
     text = _SHOW.text(node)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]} ..."

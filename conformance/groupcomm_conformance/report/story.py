@@ -136,7 +136,7 @@ def tell(steps: Sequence[Step], *, back_to: int | None = None, stutters: bool = 
         before = steps[place - 1].values if place else step.values
         changed = {change.path: change for change in changes(before, step.values, _HIDDEN)}
         members, group = _state(names, before, step.values, changed)
-        told = _told(step, names, changed) if place else Scene(step.number, step.action)
+        told = _scene_of(step, names, changed) if place else Scene(step.number, step.action)
         if told.lane is not None:  # a lane ends with its member's crash, and begins again with its return
             crashed = told.outside and told.action == "Crash"
             gone = gone | {names[told.lane]} if crashed else gone - {names[told.lane]}
@@ -159,7 +159,7 @@ def _is_at(path: str, place: str) -> bool:
     return path == place or path.startswith((f"{place}.", f"{place}["))
 
 
-def _told(step: Step, names: Sequence[str], changed: Iterable[str]) -> Scene:
+def _scene_of(step: Step, names: Sequence[str], changed: Iterable[str]) -> Scene:
     """Say what the step says of itself, all but the state; where it says nothing, whose state changed."""
     act = act_of(step)
     member = "" if act is None else brief(act["member"])

@@ -390,7 +390,7 @@ class _Writer:
         else:
             parts.append(f"act'.action = {show(step.what)}")
             parts += (f"sc_Has(act', {show(name)}, {show(value)})" for name, value in step.fields)
-        return _and((*parts, *_judged(step.outcome, step.effects)))
+        return _and((*parts, *_conditions(step.outcome, step.effects)))
 
     def delivers(self, step: Deliver) -> str:
         """The value of `act'` where a copy arrives."""
@@ -403,7 +403,7 @@ class _Writer:
             f"act'.event.sender = {show(copy.sender)}",
             f"act'.event.type = {show(step.event)}",
             "act'.event.message = sc_flight[i].message",
-            *_judged(step.outcome, step.effects),
+            *_conditions(step.outcome, step.effects),
         )
         return f"LET i == {self.nth(copy)} IN {_and(parts)}"
 
@@ -479,7 +479,7 @@ def _and(parts: Iterable[str]) -> str:
     return " /\\ ".join(parts)
 
 
-def _judged(outcome: str | None, effects: "Value | None") -> Iterable[str]:
+def _conditions(outcome: str | None, effects: "Value | None") -> Iterable[str]:
     """The condition on a step's outcome and effects. No event is refused unless that is said."""
     yield f"act'.outcome \\notin {_ERRORS}" if outcome is None else f"act'.outcome = {show(outcome)}"
     if effects is not None:

@@ -72,16 +72,16 @@ def check(
     read: dict[str, list[tuple[FilePath, Scenario]]] = {}
     for path in chosen:
         try:
-            scenario = load(known, path, _shown(root, path))
+            scenario = load(known, path, _path_in(root, path))
         except FileError as error:
-            if error.file != _shown(root, path):
+            if error.file != _path_in(root, path):
                 raise
             found[path] = Result(error.file, "unreadable", line=error.line, problem=f"expected {error.expected}")
         else:
             read.setdefault(scenario.protocol, []).append((path, scenario))
     for protocol, pairs in read.items():
         group = known.get(protocol)
-        judged = _judged(root, group, [scenario for _, scenario in pairs], fresh=fresh)
+        judged = _verdicts(root, group, [scenario for _, scenario in pairs], fresh=fresh)
         for path, scenario in pairs:
             found[path] = _result(group, scenario, judged[scenario.file], core)
     return tuple(found[path] for path in chosen)
@@ -95,7 +95,7 @@ def judged(root: FilePath, chosen: Sequence[FilePath]) -> Iterator[tuple[Scenari
     groups = Groups(root)
     by_protocol: dict[str, list[Scenario]] = {}
     for path in chosen:
-        scenario = load(groups, path, _shown(root, path))
+        scenario = load(groups, path, _path_in(root, path))
         by_protocol.setdefault(scenario.protocol, []).append(scenario)
     for protocol, scenarios in by_protocol.items():
         for each in judge(groups.get(protocol), scenarios, root=root):
@@ -107,12 +107,12 @@ def judged(root: FilePath, chosen: Sequence[FilePath]) -> Iterator[tuple[Scenari
             yield each.scenario, found
 
 
-def _shown(root: FilePath, path: FilePath) -> str:
+def _path_in(root: FilePath, path: FilePath) -> str:
     absolute = path.absolute()
     return str(absolute.relative_to(root)) if absolute.is_relative_to(root) else str(path)
 
 
-def _judged(
+def _verdicts(
     root: FilePath, group: Group, scenarios: Sequence[Scenario], *, fresh: bool
 ) -> Mapping[str, Judged | TLCError]:
     """Judge scenarios together; where TLC cannot evaluate what one says, each by itself."""
@@ -125,7 +125,7 @@ def _judged(
             return {scenarios[0].file: error}
     found: dict[str, Judged | TLCError] = {}
     for scenario in scenarios:
-        found |= _judged(root, group, [scenario], fresh=fresh)
+        found |= _verdicts(root, group, [scenario], fresh=fresh)
     return found
 
 
@@ -155,12 +155,12 @@ def _result(group: Group, scenario: Scenario, judged: Judged | TLCError, core: A
         return result("fail", scenario.line, f"the implementation cannot follow: {error}")
     if wrong is not None:
         at, found = wrong
-        return result("fail", scenario.steps[at].line, _told(found), states=found.walk)
+        return result("fail", scenario.steps[at].line, _difference_line(found), states=found.walk)
     ablations = tuple(f'with {each.name} it fails at "{each.falls}"' for each in scenario.ablations)
     return result("pass", ablations=ablations, states=path.states)
 
 
-def _told(wrong: Divergence) -> str:
+def _difference_line(wrong: Divergence) -> str:
     """The implementation's difference, on a line."""
     shown = [change.text() for change in wrong.wrong.differences[:_MOST_SHOWN]]
     more = len(wrong.wrong.differences) - len(shown)

@@ -253,7 +253,7 @@ def _otherwise(step: Step, seen: Value) -> str:
             values = zip(step.members, cast("tuple[Value, ...]", seen), strict=True)
             return f"{step.field} is not the same: {'; '.join(f'{m} {brief(value)}' for m, value in values)}"
         case Never():
-            return f"at {step.step.at} {_told(step.step)} is possible"
+            return f"at {step.step.at} {_step_text(step.step)} is possible"
         case Try():
             result = cast("Fn", seen)
             effects = "" if step.effects is None else f" with the effects {brief(step.effects)}"
@@ -265,7 +265,7 @@ def _otherwise(step: Step, seen: Value) -> str:
             return "it is not so after the last round"
 
 
-def _told(step: Do) -> str:
+def _step_text(step: Do) -> str:
     fields = ", ".join(f"{name}={brief(value)}" for name, value in step.fields)
     return f"{step.what} {fields}".strip()
 
@@ -291,7 +291,7 @@ def _forbidden(step: Step, acts: Sequence[Fn], flight: Sequence[Fn]) -> str:
     match step:
         case Do():
             near = [act for act in acts if act["member"] == step.at and _is(act, step)]
-            return _near(f"{step.at} cannot do {_told(step)}", near, step.fields, step.outcome, step.effects)
+            return _near(f"{step.at} cannot do {_step_text(step)}", near, step.fields, step.outcome, step.effects)
         case Deliver(copy=copy):
             number = sum(_is_copy(each, copy) for each in flight)
             if number < copy.nth:

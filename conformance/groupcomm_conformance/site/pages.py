@@ -17,7 +17,7 @@ from attrs import define, field, frozen
 from jinja2 import Environment
 from markupsafe import Markup
 
-from groupcomm_conformance.documents import errata, requirements, stack
+from groupcomm_conformance.documents import assumptions, errata, requirements
 from groupcomm_conformance.documents.layers import layers
 from groupcomm_conformance.documents.requirements import Requirement
 from groupcomm_conformance.files.errors import FileError
@@ -43,7 +43,7 @@ _FIGURES: Final = frozenset((".svg", ".png"))
 _LANGUAGES: Final = {".tla": "tla", ".py": "python", ".yaml": "yaml", ".json": "json", ".go": "go", ".java": "java"}
 _USE: Final = ("README", "docs/quick-start", "docs/operating", "docs/runtime", "docs/security")
 _BELIEVE: Final = (
-    *("docs/proved", "docs/tutorial", "docs/errata/README", "docs/guarantees", "docs/stack", "docs/requirements"),
+    *("docs/proved", "docs/tutorial", "docs/errata/README", "docs/guarantees", "docs/assumptions", "docs/requirements"),
     *("docs/application", "docs/proof", "docs/jgroups"),
 )
 _PORT: Final = ("docs/porting", "docs/vectors", "docs/messages", "docs/your-own-protocol", "CONTRIBUTING")
@@ -129,7 +129,7 @@ def pages(
     layered = layers(root, manifests) if lexists(root / LAYERS) else []
     made = {str(requirements.PATH): requirements.page(root, table)}
     if layered:
-        made[str(stack.PATH)] = stack.page(root, manifests)[0]
+        made[str(assumptions.PATH)] = assumptions.page(root, manifests)[0]
     made |= {str(path.relative_to("build")): text for path, text in errata.pages(root, shown, order).items()}
     found = {str(file.relative_to(root)): file for pattern in _DOCUMENTS for file in sorted(root.glob(pattern))}
     documents = {name: read_text(file, name) for name, file in found.items() if "node_modules" not in name} | made

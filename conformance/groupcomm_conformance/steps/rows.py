@@ -170,10 +170,10 @@ class Failure:
         lines = [
             f"  state    {brief(state)}",
             f"  event    {brief(table.events[number])}",
-            f"  expected {_told(expected, state, wanted_state, wanted_effects)}",
+            f"  expected {_result_text(expected, state, wanted_state, wanted_effects)}",
         ]
         if self.outcome:
-            lines.append(f"  got      {_told(self.outcome, state, self.state, self.effects)}")
+            lines.append(f"  got      {_result_text(self.outcome, state, self.state, self.effects)}")
             wanted = Fn({"outcome": expected, "state": wanted_state, "effects": wanted_effects})
             got = Fn({"outcome": self.outcome, "state": self.state, "effects": self.effects})
             if changes := diff(wanted, got):
@@ -183,7 +183,7 @@ class Failure:
         return "\n".join(lines)
 
 
-def _told(outcome: str, before: Value, after: Value, effects: Value) -> str:
+def _result_text(outcome: str, before: Value, after: Value, effects: Value) -> str:
     changes = "; ".join(change.text() for change in diff(before, after)) or "the state as it was"
     if outcome != "handled":
         return outcome if before == after and not effects else f"{outcome}: {changes}; {brief(effects)}"
@@ -300,7 +300,7 @@ def replay(
                             passed += 1
                             continue
                 guard.row = -1
-            failure = _judged(rows, place, result, error)
+            failure = _failure(rows, place, result, error)
             if failure is None:
                 passed += 1
                 continue
@@ -313,7 +313,7 @@ def replay(
     return replayed
 
 
-def _judged(rows: Rows, place: int, result: object, error: BaseException | None) -> Failure | None:
+def _failure(rows: Rows, place: int, result: object, error: BaseException | None) -> Failure | None:
     """Look at a row closely, on the side of the specification. None: it passes."""
     row = place + 1
     table = rows.table

@@ -276,10 +276,10 @@ def _effects(effects: Value) -> Iterator[str]:
 
 def _differing(departed: Instead, here: _Step, repaired: _Step) -> Instead:
     """Leave out what both steps do alike."""
-    return evolve(departed, here=_told(here, repaired), repaired=_told(repaired, here))
+    return evolve(departed, here=_own_changes(here, repaired), repaired=_own_changes(repaired, here))
 
 
-def _told(step: _Step, other: _Step) -> tuple[str, ...]:
+def _own_changes(step: _Step, other: _Step) -> tuple[str, ...]:
     if step.outcome in {"ignored", "local_error", "remote_error"}:
         return (f"{step.outcome.replace('_', ' ')}, nothing changes",)
     changed = [text for path, text in step.changes.items() if other.changes.get(path) != text]

@@ -292,7 +292,7 @@ class _Run:
                 self._life.events[note.place].append(note.event)
                 self._life.lines[note.place].append(at)
         ordered = tuple(self._ordered(effects))
-        told = tuple(self._told())
+        told = tuple(self._acks())
         up = [effect.event for effect in effects if isinstance(effect, PassUp)]
         unicasts = tuple(event for event in up if isinstance(event, DeliverUnicast))
         self._life.steps.append(
@@ -314,7 +314,7 @@ class _Run:
                 case _:
                     pass
 
-    def _told(self) -> Iterator[Told]:
+    def _acks(self) -> Iterator[Told]:
         for note in self._notes if "safe" in self._life.configs else ():
             if note.place != _SAFE:
                 continue

@@ -45,7 +45,7 @@ class _Stay:
 
 def one_sequence(lives: Sequence[Life], counts: Counter[str]) -> Iterator[Rejected]:
     """Judge that the state of the primary only grows, over its views, and that it is one at all its members."""
-    stays, rejected = _told(lives)
+    stays, rejected = _stays(lives)
     yield from rejected
     former: dict[Address, _Stay] = {}
     for view in sorted(stays, key=lambda each: each.counter):
@@ -66,7 +66,7 @@ def one_sequence(lives: Sequence[Life], counts: Counter[str]) -> Iterator[Reject
         former = here
 
 
-def _told(lives: Sequence[Life]) -> tuple[dict[ViewId, dict[Address, _Stay]], list[Rejected]]:
+def _stays(lives: Sequence[Life]) -> tuple[dict[ViewId, dict[Address, _Stay]], list[Rejected]]:
     """Go through all logs at once: a member that is given a state waits for the line that marks it."""
     stays: defaultdict[ViewId, dict[Address, _Stay]] = defaultdict(dict)
     stories: dict[Address, _Story | None] = {life.member: _Story() for life in lives}

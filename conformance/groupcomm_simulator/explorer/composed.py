@@ -473,7 +473,7 @@ class Group:
             stopped: flush.State = records[at].layers[self.flush]
             history, me = self.histories.all[state[self.size + at]], self.of.seats[at].address
             own = sum(isinstance(each, Deliver) and each.sender == me for each in history)
-            free = stopped.free and not stopped.waiting and not stopped.wants and stopped.block == "free"
+            free = stopped.is_free and not stopped.waiting and not stopped.wants and stopped.block == "free"
             if records[at].in_handler or not free or own < records[at].sent or self.scene.gms_in(records[at]).leaving:
                 return False
         return True

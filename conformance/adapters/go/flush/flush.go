@@ -156,7 +156,7 @@ func (s State) target() (Vector, map[string]string) {
 	return target, holders
 }
 
-func (t *step) stopAll() {
+func (t *step) resumeAll() {
 	t.Run = idle(t.Run.Round)
 	t.do(group.SendAll(t.View.Members, t.unsuspected(), StopFlush{ViewId: t.View.Id})...)
 }
@@ -173,7 +173,7 @@ func (t *step) tell() {
 	t.Run = Run{Phase: "stopped", Round: t.Run.Round}
 	t.Wants = t.Wants.Without(self)
 	if none {
-		t.stopAll()
+		t.resumeAll()
 	}
 }
 
@@ -270,8 +270,8 @@ func startFlushReceived(s State, e StartFlushReceived) Result {
 	return t.ending()
 }
 
-// free: UNBLOCK follows BLOCK's return.
-func (t *step) free() {
+// freeApplication: UNBLOCK follows BLOCK's return.
+func (t *step) freeApplication() {
 	if t.Block == "blocked" {
 		t.Block = "free"
 		t.do(group.PassUp{Event: Unblock{}})
@@ -285,7 +285,7 @@ func blockReturned(s State) Result {
 	t := begun(s)
 	t.Block = "blocked"
 	if s.isFree() {
-		t.free()
+		t.freeApplication()
 		return t.ending()
 	}
 	t.Latched = true
@@ -340,7 +340,7 @@ func (t *step) open() {
 	}
 	t.Latched, t.Waiting, t.Frozen, t.Limit = false, nil, false, nil
 	t.Owes, t.Owner, t.Asker = false, "", ""
-	t.free()
+	t.freeApplication()
 }
 
 func stopFlushReceived(s State, e StopFlushReceived) Result {
@@ -392,7 +392,7 @@ func resume(s State, e group.Resume) Result {
 	case len(t.Wants) > 0:
 		return group.Handled(t.State, nil)
 	default:
-		t.stopAll()
+		t.resumeAll()
 	}
 	return t.ending()
 }

@@ -140,8 +140,8 @@ func (w Window) highestPending(least int64) int64 {
 	return least
 }
 
-// free is the highest seqno of x that may be delivered now, of those up to n.
-func (s State) free(x string, n int64) int64 {
+// deliverable is the highest seqno of x that may be delivered now, of those up to n.
+func (s State) deliverable(x string, n int64) int64 {
 	if s.Held {
 		return min(n, s.Windows[x].meant(s.Limit[x]))
 	}
@@ -211,7 +211,7 @@ var received group.Effect = group.PassUp{Event: group.MessageReceived{Size: 1}}
 // drain delivers of an origin what can be delivered.
 func (s State) drain(x string) (State, group.Effects) {
 	w := s.Windows[x]
-	top, last := s.free(x, w.highestPending(w.Delivered)), w.Delivered
+	top, last := s.deliverable(x, w.highestPending(w.Delivered)), w.Delivered
 	kept, effects := group.Join(w.Kept), group.Effects(nil)
 	for payload, ok := w.Pending[last+1]; ok && last < top; payload, ok = w.Pending[last+1] {
 		last++
@@ -318,7 +318,7 @@ func (s State) requests(c Config) group.Effects {
 		}
 		most := c.FirstAsked + w.Arrived + w.Arrived/4
 		named := firstOf(w.gaps(w.Fetch.Upto), most)
-		known := firstOf(w.gaps(s.free(x, w.highestPending(w.Told.Upto))), most)
+		known := firstOf(w.gaps(s.deliverable(x, w.highestPending(w.Told.Upto))), most)
 		ask(w.Fetch.Holder, named)
 		if w.Fetch.Holder != w.Told.Holder || !group.Same(named, known) {
 			ask(w.Told.Holder, known)
@@ -352,7 +352,7 @@ func sendRequested(s State, e group.SendRequested) Result {
 	}
 	w := s.Windows[s.Member]
 	n := w.Delivered + 1
-	if s.free(s.Member, n) < n {
+	if s.deliverable(s.Member, n) < n {
 		return group.LocalError(s)
 	}
 	w.Delivered, w.Kept = n, group.Appended(w.Kept, e.Payload)

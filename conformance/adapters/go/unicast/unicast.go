@@ -248,8 +248,8 @@ func retransmitTimeout(c Config, s State, e RetransmitTimeout) Result {
 	return group.Ignored(s)
 }
 
-// heard: the peer is in this incarnation. `news` says whether no later or equal incarnation was known.
-func (s State) heard(c Config, peer string, incarnation int64) (after State, effects group.Effects, news bool) {
+// noteIncarnation: the peer is in this incarnation. `news` says whether no later or equal incarnation was known.
+func (s State) noteIncarnation(c Config, peer string, incarnation int64) (after State, effects group.Effects, news bool) {
 	before := s.knownIncarnation(peer)
 	if incarnation <= before {
 		return s, nil, false
@@ -291,7 +291,7 @@ func ackReceived(c Config, s State, e AckReceived) Result {
 	if s.isOver(e.Sender) {
 		return group.Ignored(s)
 	}
-	now, effects, news := s.heard(c, e.Sender, m.Incarnation)
+	now, effects, news := s.noteIncarnation(c, e.Sender, m.Incarnation)
 	side, ok = now.Sends[e.Sender]
 	left := group.Select(side.Kept, func(entry Entry) bool { return entry.Seqno > m.Seqno })
 	if !ok || side.Connection != m.Connection || len(left) == len(side.Kept) {
@@ -309,7 +309,7 @@ func sendFirstSeqnoReceived(c Config, s State, e SendFirstSeqnoReceived) Result 
 	if s.isOver(e.Sender) {
 		return group.Ignored(s)
 	}
-	return onlyHeard(s.heard(c, e.Sender, e.Message.Incarnation))
+	return onlyHeard(s.noteIncarnation(c, e.Sender, e.Message.Incarnation))
 }
 
 // Receiving
@@ -340,7 +340,7 @@ func dataReceived(c Config, s State, e DataReceived) Result {
 	if s.isOver(e.Sender) {
 		return group.Ignored(s)
 	}
-	now, heard, news := s.heard(c, e.Sender, m.Connection.Incarnation)
+	now, heard, news := s.noteIncarnation(c, e.Sender, m.Connection.Incarnation)
 	window, has := s.Receives[e.Sender]
 	switch {
 	case has && window.Connection == m.Connection:

@@ -76,22 +76,22 @@ class Maker:
                     rest = _without(operands, at)
                     if self.known.value(operand) is not neutral:
                         dropped = rest[0] if len(rest) == 1 else _like(node, rest)
-                        yield f"{_shown(operand)} dropped from {_shown(node)}", dropped
+                        yield f"{_node_text(operand)} dropped from {_node_text(node)}", dropped
                 word = r"\/" if sign in _CONJUNCTIONS else "/\\"
                 other = _renamed(node.operator, _JUNCTIONS[sign])
-                yield f"{word} in {_shown(node)}", _like(node, operands, other)
+                yield f"{word} in {_node_text(node)}", _like(node, operands, other)
             case Apply(Name(r"\lnot"), (inner,)):
                 yield _becomes(node, inner)
             case Apply(Name("=>"), (left, right)) if self.known.value(left) is not True:
-                yield f"{_shown(left)} dropped from {_shown(node)}", right
+                yield f"{_node_text(left)} dropped from {_node_text(node)}", right
             case Apply(Name("$IfThenElse"), (test, then, other_case)):
                 known = self.known.value(test)
                 if known is None and not _negated_by_itself(test):
-                    yield f"IF {_shown(test)} turned round", _like(node, (test, other_case, then))
+                    yield f"IF {_node_text(test)} turned round", _like(node, (test, other_case, then))
                 if known is not True:
-                    yield f"IF {_shown(test)} -> IF TRUE", then
+                    yield f"IF {_node_text(test)} -> IF TRUE", then
                 if known is not False:
-                    yield f"IF {_shown(test)} -> IF FALSE", other_case
+                    yield f"IF {_node_text(test)} -> IF FALSE", other_case
             case Apply(Name("$Case"), arms):
                 yield from self._arms(node, arms)
             case Apply(Name(sign), operands) if sign in _QUANTIFIERS:
@@ -141,10 +141,10 @@ class Maker:
             case Apply(Name("SelectSeq"), (sequence, _)):
                 yield _becomes(node, sequence)
             case Apply(Name("$SubsetOf"), (condition,), bounds):
-                yield f"{_shown(condition)} dropped from {_shown(node)}", bounds[0].domain
+                yield f"{_node_text(condition)} dropped from {_node_text(node)}", bounds[0].domain
             case Apply(Name("$Tuple" | "$SetEnumerate" as sign), items):
                 for at, item in enumerate(items):
-                    yield f"{_shown(item)} dropped from {_shown(node)}", _like(node, _without(items, at))
+                    yield f"{_node_text(item)} dropped from {_node_text(node)}", _like(node, _without(items, at))
                 if sign == "$Tuple":
                     for swapped in _exchanged(items):
                         yield _becomes(node, _like(node, swapped))
@@ -180,7 +180,7 @@ class Maker:
                 Apply(_pair_name(arm), (next_guard, body)),
                 *arms[at + 2 :],
             ]
-            yield f"CASE {_shown(guard)} and the next exchanged", _like(node, swapped)
+            yield f"CASE {_node_text(guard)} and the next exchanged", _like(node, swapped)
 
     def _narrowed(self, node: Apply, left: Expression, right: Expression) -> Iterator[Apply]:
         """Records compared by one of their fields."""
@@ -207,11 +207,11 @@ class Maker:
                 made = [*pairs]
                 for at, value in ((one, values[two]), (two, values[one])):
                     made[at] = Apply(_pair_name(pairs[at]), (Text(names[at]), value))
-                yield f"{first} and {second} exchanged in {_shown(node)}", _like(node, made)
+                yield f"{first} and {second} exchanged in {_node_text(node)}", _like(node, made)
 
     def _ended(self, node: Apply, operands: Sequence[Expression], state: Name | None) -> Iterator[Change]:
         """Another outcome; for a step with effects also the state as it was, or no effects."""
-        before = _shown(node)
+        before = _node_text(node)
         if len(operands) == 1:
             for name, other in self.outcomes.items():
                 if name != node.operator.text and len(other.parameters) == 1:
@@ -234,7 +234,7 @@ class Maker:
 
 
 def _becomes(node: Expression, changed: Expression) -> Change:
-    return f"{_shown(node)} -> {_shown(changed)}", changed
+    return f"{_node_text(node)} -> {_node_text(changed)}", changed
 
 
 def _negated_by_itself(test: Expression) -> bool:
@@ -264,7 +264,7 @@ def _update(update: Expression) -> str:
 SHOW: Final = Writer()
 
 
-def _shown(node: Expression) -> str:
+def _node_text(node: Expression) -> str:
     return _short(SHOW.text(node))
 
 

@@ -21,9 +21,9 @@ from groupcomm_conformance.tla.values import Fn, Value, identical
 from groupcomm_conformance.tlc import tools
 
 from .conforming import ModelTable
-from .confronting import Noticed, confront
 from .places import unheard
 from .shapes import Shapes
+from .spec_by_tlc import Noticed, confront
 from .specification import SpecMutant, mutants
 
 __all__ = ["Judged", "broken", "given", "judge"]

@@ -8,7 +8,7 @@ finds all parts only packs. The same specification and version give the same byt
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -40,7 +40,6 @@ from groupcomm_conformance.walks.quotient import quotient
 from .behaviour import digest
 from .itf import Traces
 from .judging import Judge
-from .killing import kept as rows_kept
 from .minimal import chosen
 from .pages import pages
 from .plain import compact, loose, schema
@@ -398,9 +397,8 @@ def protocol_files(
     made["transitions.md"] = kept(
         "transitions.md", lambda: transitions(manifest, types, tables).encode(), sources.texts, digests
     )
-    few = rows_kept(root, manifest.protocol)
     made |= pages(manifest, sources, types)
-    made[MINIMAL] = kept(MINIMAL, lambda: _minimal(tables, few), digests, sorted(few))
+    made[MINIMAL] = kept(MINIMAL, lambda: _minimal(tables), digests)
     of_scenarios: list[dict[str, Any]] = []
     if scenarios and scenarios_of(root, manifest.protocol):
         texts = [file.read_text(encoding="utf-8") for file in scenarios_of(root, manifest.protocol)]
@@ -429,10 +427,8 @@ def protocol_files(
     return made
 
 
-def _minimal(tables: Mapping[str, bytes], killing: Collection[str]) -> bytes:
-    few = chosen(tables, killing)
-    told = {"ways": few.ways, "killing": few.killing, "missed": len(few.missed), "rows": few.rows}
-    return (compact({"format": FORMAT, "is": _NO_PROOF, **told}) + "\n").encode("ascii")
+def _minimal(tables: Mapping[str, bytes]) -> bytes:
+    return (compact({"format": FORMAT, "is": _NO_PROOF, "rows": chosen(tables)}) + "\n").encode("ascii")
 
 
 def _head(text: bytes) -> dict[str, Any]:

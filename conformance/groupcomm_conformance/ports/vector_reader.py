@@ -25,7 +25,7 @@ from groupcomm_conformance.tla.values import Fn, Value
 from .errors import VectorError
 from .judging import Judge
 from .plain import PlainError, tight
-from .release import FORMAT, MANIFEST, MINIMAL, RELEASE, SCENARIOS
+from .vector_files import FORMAT, MANIFEST, MINIMAL, RELEASE, SCENARIOS
 from .walking import Begun, Step, Walk, started
 
 __all__ = ["Released", "VectorSet", "manifest_of", "read_json", "read_release"]

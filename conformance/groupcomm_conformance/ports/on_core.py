@@ -8,7 +8,7 @@ from groupcomm_conformance.steps.rows import Replayed, Rows, replay
 from groupcomm_conformance.tla.readable import diff
 from groupcomm_conformance.tla.values import Fn, identical
 
-from .released import VectorSet
+from .vector_reader import VectorSet
 from .walking import Begun, Walk
 
 __all__ = ["follow"]

@@ -1,4 +1,4 @@
-"""The page of the stack: what each layer assumes and gives, by which claims it is shown, and what is open.
+"""The page of assumptions: what each layer assumes and gives, by which claims it is shown, and what is open.
 
 Guarantees are modules of `spec/common`, and their conjuncts have names. A protocol's manifest names the
 claims that show each conjunct that it gives. For each conjunct that it assumes, it names the models without
@@ -24,7 +24,7 @@ from .pages import opening
 
 __all__ = ["PATH", "page"]
 
-PATH: Final = Path("docs", "stack.md")
+PATH: Final = Path("docs", "assumptions.md")
 
 _TIMERS: Final = """\
 A timer that is set where it is set already begins anew: set again at each message it never fires under
@@ -37,7 +37,7 @@ def page(root: Path, manifests: Iterable[Manifest]) -> tuple[str, list[str]]:
     """Write the page; and list what the cores say otherwise. FileError where a declaration is wrong."""
     manifests = [*manifests]
     stack = layers(root, manifests)
-    parts = [opening(root, PATH, "The stack"), *_overview(stack), ""]
+    parts = [opening(root, PATH, "Assumptions and guarantees of the layers"), *_overview(stack), ""]
     for layer in stack:
         if layer.manifest is not None:
             parts += _layer(root, stack, layer, layer.manifest)

@@ -1,4 +1,4 @@
-"""stack, guarantees: what layers assume and give is what claims and models show, or it is refused or open."""
+"""assumptions, guarantees: what layers assume and give is what claims and models show, or it is refused or open."""
 
 import shutil
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 
 from groupcomm_conformance.commands.main import main
-from groupcomm_conformance.documents import guarantees, stack
+from groupcomm_conformance.documents import assumptions, guarantees
 from groupcomm_conformance.documents.budgets import budgets, lost
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.manifest import ManifestError, load
@@ -74,7 +74,7 @@ def edit(file: Path, old: str, new: str) -> None:
 
 
 def page(project: Path) -> list[str]:
-    text, problems = stack.page(project, [load(project, "toy")])
+    text, problems = assumptions.page(project, [load(project, "toy")])
     assert [] == problems
     return text.splitlines()
 
@@ -123,8 +123,8 @@ def test_a_conjunct_that_only_another_layer_gives_is_open() -> None:
     given = {**merge.gives, "JoinDigest": {**merge.gives["JoinDigest"], "DigestIsComplete": NOT_GIVEN}}
     manifests["merge"] = evolve(merge, gives=given)
     line = "- `DigestIsComplete` of `JoinDigest`: not given by merge (but by merge_gms, gms), and assumed by stable."
-    assert line in stack.page(ROOT, manifests.values())[0].splitlines()
-    assert line not in stack.page(ROOT, manifests_of(ROOT, ()))[0].splitlines()
+    assert line in assumptions.page(ROOT, manifests.values())[0].splitlines()
+    assert line not in assumptions.page(ROOT, manifests_of(ROOT, ()))[0].splitlines()
 
 
 OPEN = "- `Next` of `Decision`: not given by toy, and assumed by toy."
@@ -208,7 +208,7 @@ def test_a_claim_that_falls_nowhere_shows_nothing(project: Path) -> None:
 def test_a_list_of_layers_without_a_protocol_is_refused(project: Path) -> None:
     edit(project / "spec/common/layers.yaml", "toy:\n  does: commit\n", "")
     with pytest.raises(FileError, match=r"layers\.yaml:1: expected all layers, but the protocol toy is missing"):
-        stack.page(project, [load(project, "toy")])
+        assumptions.page(project, [load(project, "toy")])
 
 
 def test_a_core_that_declares_something_else_is_a_problem(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ def test_a_core_that_declares_something_else_is_a_problem(project: Path, monkeyp
     core.write_text("ASSUMES = ('Paper',)\nGIVES = ('Verdict',)\nGIVES_BELOW = ('Peace',)\n")
     monkeypatch.syspath_prepend(str(project))
     monkeypatch.setattr("importlib.import_module", lambda _: __import__("groupcomm_toy"))
-    text, problems = stack.page(project, [load(project, "toy")])
+    text, problems = assumptions.page(project, [load(project, "toy")])
     assert [
         "spec/toy/models.yaml:1: assumes Ballot, but ASSUMES of groupcomm.toy is Paper",
         "spec/toy/models.yaml:1: GIVES_BELOW of groupcomm.toy has Peace, but GIVES is Verdict",
@@ -272,19 +272,19 @@ def test_the_page_of_guarantees_is_written_once_and_then_up_to_date(
     assert 1 == main(["guarantees", "--check"])
 
 
-def test_the_page_of_the_stack_begins_with_what_people_wrote(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_of_assumptions_begins_with_what_people_wrote(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project)
     (project / "docs").mkdir()
-    (project / "docs/stack.md").write_text("# The stack\n\nLink by link.\n")
-    assert 0 == main(["stack"])
-    assert (project / "build/docs/stack.md").read_text().startswith("# The stack\n\nLink by link.\n\n| layer |")
-    assert "# The stack\n\nLink by link.\n" == (project / "docs/stack.md").read_text()
+    (project / "docs/assumptions.md").write_text("# The stack\n\nLink by link.\n")
+    assert 0 == main(["assumptions"])
+    assert (project / "build/docs/assumptions.md").read_text().startswith("# The stack\n\nLink by link.\n\n| layer |")
+    assert "# The stack\n\nLink by link.\n" == (project / "docs/assumptions.md").read_text()
 
 
 def test_bounds_are_read_from_the_models_that_hold() -> None:
     """No line of them is written by hand: a model that has two budgets together takes the pair from the table."""
     manifests = [*manifests_of(ROOT)]
-    text, _ = stack.page(ROOT, manifests)
+    text, _ = assumptions.page(ROOT, manifests)
     rows = {
         row.split("|")[1].strip(): row
         for row in text.split("## Bounds")[1].split("## Open")[0].splitlines()
@@ -297,7 +297,7 @@ def test_bounds_are_read_from_the_models_that_hold() -> None:
     both = next(m for m in manifests if m.protocol == "merge_gms")
     more = evolve(both.model("two_singletons"), constants={"MaxRestarts": 1, "MaxCasts": 7})
     changed = evolve(both, models=(*both.models, more))
-    text, _ = stack.page(ROOT, [changed if m is both else m for m in manifests])
+    text, _ = assumptions.page(ROOT, [changed if m is both else m for m in manifests])
     row = next(row for row in text.split("## Bounds")[1].splitlines() if row.startswith("| merge_gms"))
     assert "`MaxRestarts` with `MaxCasts`" not in row
     assert "`MaxCasts` 7" in row
@@ -311,7 +311,7 @@ def test_what_is_lost_to_a_budget_of_faults_is_open() -> None:
     assert (found.guarantee, found.budget) == ("VirtualSynchrony", "MaxFalseSuspicions")
     assert found.conjuncts == ("ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast")
     line = "- `ReceiveOnlyCut`, `FirstLeaverHasAll`, `JoinersInstallLast` of `VirtualSynchrony`: flush does not"
-    assert any(each.startswith(line) for each in stack.page(ROOT, manifests.values())[0].splitlines())
+    assert any(each.startswith(line) for each in assumptions.page(ROOT, manifests.values())[0].splitlines())
     assert "Not `FirstLeaverHasAll` with `MaxFalseSuspicions`" in guarantees.page(ROOT, manifests.values())
     # Without the ablation nothing says that the budget costs anything: it is a bound, and stands under Bounds.
     kept = tuple(model for model in flush.models if found.budget not in model.ablates)

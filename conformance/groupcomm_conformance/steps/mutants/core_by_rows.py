@@ -53,7 +53,7 @@ def mutated(protocol: Protocol, mutant: Mutant) -> Iterator[AnyCore]:
             yield SimpleNamespace(step=namespace["step"], start=namespace["start"])
         else:
             with _put(module, name, namespace[name]):
-                yield protocol.core if protocol.is_layer else _made(protocol)
+                yield protocol.core if protocol.is_layer else _core_of(protocol)
         return
     cls = namespace[owner]
     original = inspect.getattr_static(cls, name)
@@ -61,7 +61,7 @@ def mutated(protocol: Protocol, mutant: Mutant) -> Iterator[AnyCore]:
     method = namespace[name]
     is_wrapped = isinstance(original, property | classmethod | staticmethod)
     with _put(cls, name, type(original)(method) if is_wrapped else method):
-        yield protocol.core if protocol.is_layer else _made(protocol)
+        yield protocol.core if protocol.is_layer else _core_of(protocol)
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def _put(owner: object, name: str, mutated: object) -> Iterator[None]:
         setattr(owner, name, original)
 
 
-def _made(protocol: Protocol) -> AnyCore:
+def _core_of(protocol: Protocol) -> AnyCore:
     """A core that is made with the mutant; where none can be made, a core that only says so."""
     try:
         return cast("AnyCore", protocol.module.made())
@@ -151,7 +151,7 @@ def _prepare(root: Path, name: str, folder: Path, tables: Mapping[str, tuple[str
     _judge = Judge(derive.load(load(root, name)), whole)
 
 
-def _judged(mutant: Mutant) -> str:
+def _verdict(mutant: Mutant) -> str:
     if _judge is None:
         raise AssertionError
     return _judge.judge(mutant)
@@ -165,4 +165,4 @@ def verdicts(
     with ProcessPoolExecutor(
         processes, multiprocessing.get_context("spawn"), _prepare, (root, protocol, Tables.of(root).folder, values)
     ) as pool:
-        return list(pool.map(_judged, made, chunksize=4))
+        return list(pool.map(_verdict, made, chunksize=4))
