@@ -1,9 +1,9 @@
 """GMS: the members of the group. Joins, leaves and crashes become views. `Gms`.
 
 The coordinator decides the views, one after another. Each grants requests to join and to leave, and leaves out the
-members that are suspected. `Gms` has the theory: why the views are in one branch, what a decision holds, and which
-incarnations are admitted. What a member does at a time is its phase (`State.phase`): a step does what its event says,
-and then all that follows where a phase is at its end (`proceed`).
+members that are suspected. What a member does at a time is its phase (`State.phase`): a step does what its event says,
+and then all that follows where a phase ends (`proceed`). The head of `spec/gms/Gms.tla` says why the views are in one
+branch, what a decision holds, and which incarnations are admitted; there is the table of the phases, too.
 """
 
 from typing import Final, Literal, TypeAlias, assert_never, get_args
@@ -426,8 +426,8 @@ class State:
         return self.queue[: self.admitting]
 
     @property
-    def promised(self) -> dict[Address, int]:
-        """The members that are promised a digest, in order, each with its incarnation. `Gms!Admitting`."""
+    def promisees(self) -> dict[Address, int]:
+        """Who is promised a digest, in order, each with its incarnation. `Gms!Promisees`, `!PromisedLife`."""
         return {each.member: each.life for each in self.granting if each.kind == "join"}
 
 
@@ -585,7 +585,7 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
         if state.phase == "answering" and member in state.awaits and life == known:
             return state, (Send(member, JoinRsp(state.decision)),)
         excluded = life == known and member not in state.decision.members
-        refused = excluded or _has_later(state.decision, member)
+        refused = excluded or _has_later_incarnation(state.decision, member)
         return state, (Send(member, JoinRefused(life)),) if refused else ()
     cleaned, withdrawn = _without_join(state, member)
     later = (*cleaned.queue[cleaned.admitting :], Request("join", member, life))
@@ -661,7 +661,7 @@ def _query_received(state: State, event: QueryReceived) -> Transition:
         return state, (answer,)
     refused = query.seniors & state.decision.before(sender)
     refusing = evolve(_into(state, "following"), suspected=state.suspected | refused)
-    withdrawn = _withdrawal(state, frozenset(state.promised))
+    withdrawn = _withdrawal(state, frozenset(state.promisees))
     return proceed(refusing, (*withdrawn, *_say_suspected(state, refusing.suspected), answer))
 
 
@@ -695,8 +695,8 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
         return _again(state, event)
     if decision.follows != state.decision.id:
         return _elsewhere(state, event)
-    withdrawn = _withdrawal(state, frozenset(state.promised))
-    after, suspicions = _refusing_since(enter(state, decision), event.sender)
+    withdrawn = _withdrawal(state, frozenset(state.promisees))
+    after, suspicions = _suspected_since(enter(state, decision), event.sender)
     ack: Effect = Send(event.sender, ViewAck(decision.id))
     return proceed(after, (*withdrawn, *_installed(decision), *suspicions, ack))
 
@@ -724,11 +724,11 @@ def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
 
 def _again(state: State, event: NewViewReceived | JoinRspReceived) -> Transition:
     """Acknowledge the present view again. `Gms!Again`."""
-    after, suspicions = _refusing_since(state, event.sender)
+    after, suspicions = _suspected_since(state, event.sender)
     return after, (*suspicions, Send(event.sender, ViewAck(state.decision.id)))
 
 
-def _refusing_since(state: State, sender: Address) -> Transition:
+def _suspected_since(state: State, sender: Address) -> Transition:
     """Refuse the seniors of the sender of the present view. `Gms!SuspectedSince`.
 
     The sender refuses them, too, and now relies on this member. This member may have been asked to refuse
@@ -770,9 +770,9 @@ def _group_stopped(config: Config, state: State, event: GroupStopped) -> Transit
         return state, ()
     queue = tuple(request for request in state.queue if not _is_granted(state.decision, request))
     bundled = evolve(state, queue=queue, admitting=_bundle(config, state, queue))
-    if not bundled.promised:
+    if not bundled.promisees:
         return _decide(bundled, EMPTY_VECTOR)
-    promises = tuple(PassDown(DigestPromised(joiner)) for joiner in bundled.promised)
+    promises = tuple(PassDown(DigestPromised(joiner)) for joiner in bundled.promisees)
     asked = evolve(bundled, phase="admitting", asked=state.asked + 1)
     return asked, (*promises, PassDown(GetDigest(_SELF, asked.asked)))
 
@@ -861,7 +861,7 @@ def _must_go(state: State) -> bool:
 def _ask(state: State) -> Transition:
     """Take over: ask all that are not suspected which view they have. `Gms!Ask`."""
     query = Query(state.decision.id, state.decision.before(state.member))
-    return _into(state, "asking", state.others), _to(state.decision, state.others, query)
+    return _into(state, "asking", state.others), _send_all(state.decision, state.others, query)
 
 
 def _send_again(state: State) -> Transition:
@@ -875,13 +875,13 @@ def _send_again(state: State) -> Transition:
     olds = entered.others - joiners
     queue = (*entered.queue, _own_leave(state)) if state.leaving else entered.queue
     announcing = evolve(_into(entered, "announcing", olds), took_over=True, owed=joiners, queue=queue)
-    return announcing, (*news, *_to(entered.decision, olds, NewView(entered.decision)))
+    return announcing, (*news, *_send_all(entered.decision, olds, NewView(entered.decision)))
 
 
 def _answer_joiners(state: State) -> Transition:
     """The old members have the view: answer its joiners. `Gms!AnswerJoiners`."""
     answering = evolve(state, phase="answering", awaits=state.owed, owed=frozenset())
-    return answering, _to(state.decision, state.owed, JoinRsp(state.decision))
+    return answering, _send_all(state.decision, state.owed, JoinRsp(state.decision))
 
 
 def _ask_to_leave(state: State) -> Transition:
@@ -899,7 +899,7 @@ def _decide(state: State, digest: Vector) -> Transition:
     """Decide the next view: grant requests, and leave out all that are suspected (MBR-11). `Gms!Decide`."""
     before = state.decision
     granted = {request.member: request for request in state.granting}
-    joiners = tuple(state.promised)
+    joiners = tuple(state.promisees)
     staying = tuple(member for member in state.unsuspected if member not in granted)
     done = evolve(_into(state, "announcing"), queue=state.queue[state.admitting :])
     if staying + joiners == before.members:
@@ -908,12 +908,12 @@ def _decide(state: State, digest: Vector) -> Transition:
         id=ViewId(before.id.counter + 1, state.member),
         members=staying + joiners,
         follows=before.id,
-        lives=Lives((*before.lives.items(), *state.promised.items())).latest(staying + joiners),
+        lives=Lives((*before.lives.items(), *state.promisees.items())).latest(staying + joiners),
         joiners=frozenset(joiners),
         digest=digest if joiners else EMPTY_VECTOR,
     )
     olds = frozenset(staying) - {state.member}
-    views = _to(decision, olds, NewView(decision))
+    views = _send_all(decision, olds, NewView(decision))
     leaves = (r for r in state.granting if r.kind == "leave" and r.member != state.member)
     released = tuple(Send(leave.member, LeaveRsp(leave.life)) for leave in leaves)
     if state.member not in staying:
@@ -959,7 +959,7 @@ def _without_join(state: State, member: Address) -> Transition:
 
 def _withdrawal(state: State, members: frozenset[Address]) -> Effects:
     """Return the effects below when joins are dropped whose digest is awaited. `Gms!Withdrawal`."""
-    return tuple(PassDown(PromiseWithdrawn(joiner)) for joiner in state.promised if joiner in members)
+    return tuple(PassDown(PromiseWithdrawn(joiner)) for joiner in state.promisees if joiner in members)
 
 
 def _say_suspected(state: State, suspected: frozenset[Address]) -> Effects:
@@ -970,10 +970,10 @@ def _say_suspected(state: State, suspected: frozenset[Address]) -> Effects:
 
 def _is_over(decision: Decision, member: Address, life: int) -> bool:
     """Return True if this incarnation or a later one was in a view of this branch. `Gms!IsOver`."""
-    return life <= decision.lives.get(member, life - 1) or _has_later(decision, member)
+    return life <= decision.lives.get(member, life - 1) or _has_later_incarnation(decision, member)
 
 
-def _has_later(decision: Decision, member: Address) -> bool:
+def _has_later_incarnation(decision: Decision, member: Address) -> bool:
     """Return True if a later incarnation of its name was in a view of this branch. `Gms!HasLaterIncarnation`."""
     return any(is_former(member, other) for other in decision.lives)
 
@@ -987,6 +987,6 @@ def _installed(decision: Decision) -> Effects:
     return PassDown(ViewInstalled(decision.view)), PassUp(ViewInstalled(decision.view))
 
 
-def _to(decision: Decision, receivers: frozenset[Address], message: Message) -> Effects:
+def _send_all(decision: Decision, receivers: frozenset[Address], message: Message) -> Effects:
     """Send the same to some members of a view, in their order. `Gms!SendAll`."""
     return tuple(Send(member, message) for member in decision.members if member in receivers)

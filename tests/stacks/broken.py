@@ -124,7 +124,7 @@ BROKEN: Final = (
         "gms",
         "JoinRspAfterAcks",
         "awaits=olds, owed=decision.joiners)\n    return proceed(announcing, (*_installed(decision), *views, *released))",
-        "awaits=olds | decision.joiners)\n    answers = _to(decision, decision.joiners, JoinRsp(decision))\n"
+        "awaits=olds | decision.joiners)\n    answers = _send_all(decision, decision.joiners, JoinRsp(decision))\n"
         "    return proceed(announcing, (*_installed(decision), *views, *released, *answers))",
     ),
     Broken(
