@@ -9,10 +9,13 @@ PYTHON ?= python3
 PROTOCOL ?= $(filter-out note_%,$(notdir $(patsubst %/models.yaml,%,$(wildcard spec/*/models.yaml))))
 ARGS ?=
 EVENTS ?= 1000000
+# States of STABLE's largest model in which TLC judges what the solver is given (`prove`): `nightly` takes 1,000.
+STATES ?= 900
 # Workers of the tests: one more than there are cores, up to four, for some tests wait for sockets and timers.
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN | awk '{ print ($$1 < 3) ? $$1 + 1 : 4 }')
 # What `nightly` does, but for what it does for each PROTOCOL.
-NIGHTLY := deep closed malformed strangers lives torture nightly-simulate nightly-prove broken-ports engine-mutants test-itf jgroups
+NIGHTLY := deep closed malformed strangers lives torture nightly-simulate nightly-prove broken-ports engine-mutants test-itf test-nightly \
+  jgroups
 SEED ?= $(shell expr $$(date +%s) / 86400 '*' 1000000)
 
 # Where it is set, each process of the checks and tests would compile all that it imports, and each worker all tests.
@@ -26,7 +29,7 @@ RIVALS := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check explore documents conform port-go broken-ports simulate nightly deep closed random malformed strangers lives torture \
-  nightly-jobs nightly-simulate nightly-prove engine-mutants test test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report report-small site prove mutants errata release pipeline bench \
+  nightly-jobs nightly-simulate nightly-prove engine-mutants test test-documented test-installed test-itf test-nightly test-pipeline jgroups jgroups-small lint report report-small site prove mutants errata release pipeline bench \
   bench-runtime audit locks clean need-python need-maven need-java need-go
 
 help: ## list the targets
@@ -76,7 +79,7 @@ nightly-simulate:
 	done
 
 nightly-prove:
-	@$(MAKE) --no-print-directory prove ARGS='--confirm all'
+	@$(MAKE) --no-print-directory prove ARGS='--confirm all' STATES=1000
 
 deep: need-java $(STAMP) ## check the models of the tier deep as well, and explore larger groups
 	@$(BIN)/groupcomm check --tier deep
@@ -103,19 +106,22 @@ lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps th
 	@$(BIN)/python -m tests.stacks.test_lives 100000
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline, of JGroups and of the proof, by up to four workers
-	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented and not itf and not installed' -n $(WORKERS) --max-worker-restart 0 --dist loadscope --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented and not itf and not installed and not nightly' -n $(WORKERS) --max-worker-restart 0 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 test-documented: need-java $(STAMP) ## run the commands that README and the tutorial name (after `make check`)
 	@$(BIN)/python -m pytest -m documented tests/test_documented.py $(ARGS)
 
 test-installed: need-java $(STAMP) ## install the wheels into fresh environments, and check a protocol of a stranger there
-	@$(BIN)/python -m pytest -m installed tests/test_installed.py $(ARGS)
+	@$(BIN)/python -m pytest -m 'installed and not nightly' tests/test_installed.py $(ARGS)
 
 test-itf: need-java $(STAMP) ## have Rust's and Quint's readers read our traces, and compile a port in TypeScript (needs cargo and npm)
 	@$(BIN)/python -m pytest -m itf tests/test_itf.py tests/test_skeleton.py $(ARGS)
 
+test-nightly: need-java need-go $(SPARK) $(SOLVER) ## run the tests that are marked nightly: they take long, and other checks look at most of the same
+	@$(BIN)/python -m pytest -m nightly tests $(ARGS)
+
 test-pipeline: need-java $(SPARK) ## run the tests of campaigns and of the pipeline, on Spark
-	@$(BIN)/python -m pytest -m pipeline tests/pipeline $(ARGS)
+	@$(BIN)/python -m pytest -m 'pipeline and not nightly' tests/pipeline $(ARGS)
 
 jgroups: need-java need-maven $(STAMP) ## hold real JGroups, four versions, against the errata and our stack (some minutes)
 	@$(BIN)/groupcomm jgroups $(ARGS)
@@ -140,10 +146,10 @@ report-small: need-java $(STAMP) ## the same of two protocols: their ablations o
 site: need-java $(STAMP) ## write build/site: all documents with search, and a page a protocol (minutes after `make check`)
 	@$(BIN)/groupcomm site $(ARGS)
 
-prove: need-java $(SOLVER) ## prove STABLE's and SEQUENCER's claims in groups of any size, with an SMT solver, and test the proof's tools
-	@$(BIN)/groupcomm prove stable $(ARGS)
+prove: need-java $(SOLVER) ## prove STABLE's and SEQUENCER's claims in groups of any size, with an SMT solver, and test the proof's tools (the largest models, and cvc5 for all: nightly)
+	@$(BIN)/groupcomm prove stable --states $(STATES) $(ARGS)
 	@$(BIN)/groupcomm prove sequencer --states 300 $(ARGS)
-	@$(BIN)/python -m pytest -q -n auto --maxprocesses 2 -m prove tests/stable/test_proof.py tests/sequencer/test_proof.py
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 2 -m 'prove and not nightly' tests/stable/test_proof.py tests/sequencer/test_proof.py
 
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
 	@for protocol in $(PROTOCOL); do \

@@ -199,6 +199,7 @@ def test_an_image_has_the_driver_by_the_same_commands() -> None:
     assert [{*line} - {"--no-cache-dir"} for line in said] == [{*line} - {"--quiet"} for line in of_steps]
 
 
+@pytest.mark.nightly
 def test_a_port_elsewhere_is_held_to_a_release(elsewhere: Path) -> None:
     """From the archive and the wheels alone: a skeleton in Java, the port in it, and the driver."""
     driver, vectors = elsewhere / "driver" / "bin" / "groupcomm", f"release/groupcomm-vectors-{VERSION}/heartbeat"

@@ -163,6 +163,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.nightly
 def test_a_run_says_what_it_says_alone() -> None:
     """Names, orders of strings, what was violated, what failed: nothing of a run is left for the next."""
     alone = [said(text, cfg, short=False) for text, cfg in RUNS]
@@ -200,6 +201,7 @@ def written(folder: Path, *, kept: bool) -> list[list[str]]:
     return files
 
 
+@pytest.mark.nightly
 def test_graphs_and_random_walks_are_those_of_a_jvm_of_its_own(tmp_path: Path) -> None:
     alone = written(tmp_path, kept=False)
     assert written(tmp_path, kept=True) == alone

@@ -81,6 +81,11 @@ OF = {
 }
 EACH = [pytest.param(name, marks=pytest.mark.itf if name == "typescript" else ()) for name in OF]
 """TypeScript's compiler is fetched: `make test-itf`."""
+FEW = [
+    pytest.param(*each.values, marks=each.marks or (pytest.mark.nightly if each.values != ("go",) else ()))
+    for each in EACH
+]
+"""The same, but Java and Rust once a night: what they compile, read and write is tested of each change besides."""
 
 
 def test_each_language_is_tested() -> None:
@@ -129,7 +134,7 @@ def adapter_of(language: str, protocol: str) -> tuple[str, ...]:
     return tuple(part.format(protocol=protocol) for part in OF[language].adapter)
 
 
-@pytest.mark.parametrize("language", EACH, indirect=True)
+@pytest.mark.parametrize("language", FEW, indirect=True)
 def test_a_skeleton_fails_at_first_and_a_right_port_in_it_passes(
     language: str, vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +192,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("language", EACH, indirect=True)
+@pytest.mark.parametrize("language", FEW, indirect=True)
 def test_a_part_of_the_vectors_is_not_taken_for_the_whole(
     language: str, vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

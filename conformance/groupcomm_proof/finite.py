@@ -48,7 +48,7 @@ def model_of(formulas: Sequence[Term], sizes: Mapping[Term, int], largest: int |
     for sort, elements in universe.items():
         if len(elements) > 1 and sort != z3.IntSort():
             solver.add(z3.Distinct(*elements))
-    written = [_written_out(z3.simplify(each), universe) for each in formulas]
+    written = [_remembered(each, sizes, universe) for each in formulas]
     solver.add(*written)
     if numbers is not None:
         solver.add(*(z3.And(each >= 0, each < numbers) for each in _arguments(written)))
@@ -63,6 +63,20 @@ def model_of(formulas: Sequence[Term], sizes: Mapping[Term, int], largest: int |
             elif largest is not None and function.range() == z3.IntSort():
                 solver.add(value >= -1, value <= largest)
     return Group(universe, solver.model()) if solver.check() == z3.sat else None
+
+
+_known: Final[dict[tuple[object, ...], tuple[Term, Term]]] = {}
+
+
+def _remembered(term: Term, sizes: Mapping[Term, int], universe: Mapping[Term, Sequence[Term]]) -> Term:
+    """Write a formula out, once for each size: most of what one ablation asks is what the others ask.
+
+    (The formula is kept beside the result, so that no other gets its number.)
+    """
+    place = term.get_id(), *sorted((sort.get_id(), size) for sort, size in sizes.items())
+    if place not in _known:
+        _known[place] = term, _written_out(z3.simplify(term), universe)
+    return _known[place][1]
 
 
 def _elements(sort: Term, size: int) -> list[Term]:

@@ -97,6 +97,7 @@ def test_a_file_that_is_no_log_is_the_same_error(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_workers_of_a_cluster_get_the_code_of_the_runtime(
     logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -77,6 +77,7 @@ def test_a_row_is_what_a_seed_gives_without_spark(local: Path) -> None:
         assert dict(result.judged) == dict(row["judged"])
 
 
+@pytest.mark.nightly
 def test_two_workers_and_a_lost_one_give_the_same_table(local: Path, tmp_path: Path) -> None:
     """One worker is killed, executor and all, once both have begun; the other one does its part."""
     killed: list[int] = []

@@ -41,13 +41,25 @@ def table_named(name: str, of: str) -> StepTable:
     return table
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_random_step_refutes_that_mutants_of_a_core_are_equivalent(name: str) -> None:
-    """All explanations there are, with some of the steps that `groupcomm mutants` takes."""
+def equivalent(name: str) -> list[Mutant]:
+    """Give the mutants of a core that are explained as equivalent."""
     kinds = {each: reason.kind for each, reason in explanations(ROOT, name, "core").mutants.items()}
     explained = [mutant for mutant in mutants(PROTOCOLS[name]) if kinds.get(mutant.name) == "equivalent"]
     assert len(explained) == [*kinds.values()].count("equivalent")
-    assert {} == noticed_in(PROTOCOLS[name], constants(name), explained, STEPS)
+    return explained
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_explained_as_equivalent_is_a_mutant(name: str) -> None:
+    names = [each.name for each in equivalent(name)]
+    assert len(names) == len({*names})
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", NAMES)
+def test_no_random_step_refutes_that_mutants_of_a_core_are_equivalent(name: str) -> None:
+    """All explanations there are, with some of the steps that `groupcomm mutants` takes."""
+    assert {} == noticed_in(PROTOCOLS[name], constants(name), equivalent(name), STEPS)
 
 
 def test_a_message_that_lacks_a_member_shows_what_random_steps_do_not() -> None:

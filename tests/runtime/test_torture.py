@@ -134,6 +134,7 @@ def test_all_kinds_of_faults_and_the_logs_of_all_lives_are_accepted(tmp_path: Pa
     tlc_decides(out, record)
 
 
+@pytest.mark.nightly
 def test_with_a_majority_all_end_with_one_state_that_has_what_was_safe(tmp_path: Path) -> None:
     """The coordinator is cut off, then it is killed, and another."""
     out = tmp_path / "out"
@@ -151,6 +152,7 @@ def test_with_a_majority_all_end_with_one_state_that_has_what_was_safe(tmp_path:
     assert 50 < record["judged"]["safe"], "of which accept judges what SAFE has told"
 
 
+@pytest.mark.nightly
 def test_over_tcp_with_states_whose_providers_die_stop_and_are_slow(tmp_path: Path) -> None:
     """Each kind that needs TCP or a state is there, among the others."""
     out = tmp_path / "out"
