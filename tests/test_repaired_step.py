@@ -35,9 +35,9 @@ def test_the_core_gives_the_repaired_step() -> None:
     """FLAW-66: the joiner is answered before the old member B has acknowledged."""
     found = said(ROOT, "gms", "without_join_rsp_after_acks", ROOT)
     assert (5, "A: GiveDigest", "JoinRspAfterAcks = TRUE") == (found.number, found.step, found.guarded)
-    assert found.here[0] == "awaiting {} -> {B, D}"
+    assert found.here[0] == "awaits {} -> {B, D}"
     assert found.here[1].startswith("-> D: JOIN_RSP decision=[2/A: A, B, D;")
-    assert ("awaiting {} -> {B}", "owed {} -> {D}", "not sent: D: JOIN_RSP") == found.repaired
+    assert ("awaits {} -> {B}", "owed {} -> {D}", "not sent: D: JOIN_RSP") == found.repaired
 
 
 @pytest.mark.parametrize(

@@ -1,40 +1,12 @@
 """GMS: the members of the group. Joins, leaves and crashes become views. `Gms`.
 
-Theory of operation
--------------------
-The coordinator decides the views, one after another. It queues requests to join and to leave in the order of
-their arrival. When a request waits, or the coordinator suspects a member, it asks the layer above to stop the
-group (`Suspend`). When the group is stopped (`GroupStopped`), the coordinator takes the requests at the head
-of the queue, up to `Config.max_bundle`, and all its suspicions, and decides the next view. If members join, it
-first asks the layer below for their start digest, and promises to keep later messages. It installs the view
-at once and sends it to the old members (NEW_VIEW). When all of them have acknowledged the view, the
-coordinator answers the joiners (JOIN_RSP, with the same view and the digest). When these have acknowledged it
-too, the next view may follow. For that the coordinator says `Suspend` again; the group is still stopped, so
-the answer can arrive at once. If it has nothing to decide, it resumes the group (`Resume`).
-
-A member whose seniors in the view are all suspected takes over. It asks the others for their newest view
-(QUERY). It decides nothing before every unsuspected member has answered (ANSWER) and has the newest view that
-any of them has. Then it says `Suspend`, even if it has nothing to decide. A member that crashed may have
-stopped the group, and no other member would resume it.
-
-That keeps the views in one branch. A member that answers a QUERY refuses every later message from the seniors
-of the QUERY's sender. So when the answers are in, a senior's view that no answering member has installed can
-no longer be installed by any of them. If an answering member has installed such a view, the QUERY's sender
-learns of it. It installs the view and sends it to every member before it decides the next one. With false
-suspicions, two members may each be the first that they do not suspect themselves. Then there are two
-branches, and merging heals them.
-
-A decision is a view and GMS's knowledge of it: its predecessor, the incarnation of each member, its joiners,
-and their start digest. So any member that has it can admit the joiner. Its identifier names its creator,
-which may be leaving, and then is not its first member.
-
-An address may be taken by a new incarnation while messages of the former one are on their way. Requests
-therefore carry the incarnation that they are for. An incarnation is admitted once. An incarnation that was
-excluded before it knew of its admission, and asks again, is refused (JOIN_REFUSED): it is over, as after a
-leave. So is one of whose name a later incarnation was in a view: numbers may fall where a clock is set back.
+The coordinator decides the views, one after another. Each grants requests to join and to leave, and leaves out the
+members that are suspected. What a member does at a time is its phase (`State.phase`): a step does what its event says,
+and then all that follows where a phase ends (`proceed`). The head of `spec/gms/Gms.tla` says why the views are in one
+branch, what a decision holds, and which incarnations are admitted; there is the table of the phases, too.
 """
 
-from typing import Final, Literal, TypeAlias, assert_never
+from typing import Final, Literal, TypeAlias, assert_never, get_args
 
 from attrs import field, frozen, validators
 
@@ -381,6 +353,12 @@ class Request:
     life: int
 
 
+Phase: TypeAlias = Literal["following", "asking", "announcing", "answering", "at rest", "stopping", "admitting"]
+"""What a member does now. `Gms!Phases` says what each waits for, and what comes then."""
+
+_PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
+
+
 @frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `Gms!Start` says what each field is."""
@@ -390,14 +368,13 @@ class State:
     joining: bool
     decision: Decision
     suspected: frozenset[Address]
-    phase: Literal["following", "asking", "leading"]
-    asking: frozenset[Address]
+    phase: Phase
+    awaits: frozenset[Address]
     newest: Decision
-    awaiting: frozenset[Address]
+    took_over: bool
     owed: frozenset[Address]
-    queue: tuple[Request, ...]
-    group: Literal["free", "unknown", "stopping", "stopped"]
     admitting: int
+    queue: tuple[Request, ...]
     asked: int
     leaving: bool
     leave_asked: Address
@@ -429,9 +406,14 @@ class State:
         return not self.gone and self.unsuspected[:1] == (self.member,)
 
     @property
-    def done(self) -> bool:
-        """True if it leads, and its last view is everywhere; joiners are answered before. `Gms!IsDone`."""
-        return self.phase == "leading" and not self.awaiting and not self.admitting
+    def leads(self) -> bool:
+        """True if it decides the views. `Gms!Leads`."""
+        return self.phase not in {"following", "asking"}
+
+    @property
+    def spreads(self) -> bool:
+        """True if VIEW_ACKs are awaited. `Gms!Spreads`."""
+        return self.phase in {"announcing", "answering"}
 
     @property
     def has_to_decide(self) -> bool:
@@ -444,8 +426,8 @@ class State:
         return self.queue[: self.admitting]
 
     @property
-    def promised(self) -> dict[Address, int]:
-        """The members that are promised a digest, in order, each with its incarnation. `Gms!Admitting`."""
+    def promisees(self) -> dict[Address, int]:
+        """Who is promised a digest, in order, each with its incarnation. `Gms!Promisees`, `!PromisedLife`."""
         return {each.member: each.life for each in self.granting if each.kind == "join"}
 
 
@@ -464,13 +446,12 @@ def start(member: Address) -> State:
         decision=NO_DECISION,
         suspected=frozenset(),
         phase="following",
-        asking=frozenset(),
+        awaits=frozenset(),
         newest=NO_DECISION,
-        awaiting=frozenset(),
+        took_over=False,
         owed=frozenset(),
-        queue=(),
-        group="free",
         admitting=0,
+        queue=(),
         asked=0,
         leaving=False,
         leave_asked="",
@@ -573,7 +554,7 @@ def _join_requested(state: State, event: JoinRequested) -> Transition:
         joiners=frozenset({state.member}),
         digest=EMPTY_VECTOR,
     )
-    return evolve(enter(state, decision), phase="leading"), _installed(decision)
+    return _into(enter(state, decision), "at rest"), _installed(decision)
 
 
 def _leave_requested(state: State, event: LeaveRequested) -> Transition:
@@ -583,7 +564,7 @@ def _leave_requested(state: State, event: LeaveRequested) -> Transition:
     if state.leaving:
         return state, ()
     asked = evolve(state, leaving=True)
-    if state.phase == "leading":
+    if state.leads:
         asked = evolve(asked, queue=(*state.queue, _own_leave(state)))
     return proceed(asked)
 
@@ -601,10 +582,10 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
         return state, ()
     known = state.decision.lives.get(member, -1)
     if _is_over(state.decision, member, life):
-        if life == known and member in state.awaiting & state.decision.joiners:
+        if state.phase == "answering" and member in state.awaits and life == known:
             return state, (Send(member, JoinRsp(state.decision)),)
         excluded = life == known and member not in state.decision.members
-        refused = excluded or _has_later(state.decision, member)
+        refused = excluded or _has_later_incarnation(state.decision, member)
         return state, (Send(member, JoinRefused(life)),) if refused else ()
     cleaned, withdrawn = _without_join(state, member)
     later = (*cleaned.queue[cleaned.admitting :], Request("join", member, life))
@@ -679,8 +660,8 @@ def _query_received(state: State, event: QueryReceived) -> Transition:
     if _is_late(state, query.view_id):
         return state, (answer,)
     refused = query.seniors & state.decision.before(sender)
-    refusing = evolve(_following(state), suspected=state.suspected | refused)
-    withdrawn = _withdrawal(state, frozenset(state.promised))
+    refusing = evolve(_into(state, "following"), suspected=state.suspected | refused)
+    withdrawn = _withdrawal(state, frozenset(state.promisees))
     return proceed(refusing, (*withdrawn, *_say_suspected(state, refusing.suspected), answer))
 
 
@@ -693,12 +674,13 @@ def _is_late(state: State, view_id: ViewId) -> bool:
 def _answer_received(state: State, event: AnswerReceived) -> Transition:
     """Learn of a newer view; a member of another branch is no member any more. `Gms!AnswerReceived`."""
     sender, told = event.sender, event.message.decision
-    if sender not in state.asking | state.awaiting or event.message.view_id != state.decision.id:
+    if sender not in state.awaits or event.message.view_id != state.decision.id:
         return state, ()
-    heard = evolve(state, asking=state.asking - {sender})
+    asking = state.phase == "asking"
+    heard = evolve(state, awaits=state.awaits - {sender}) if asking else state
     if told == NO_DECISION or told.id in {state.decision.id, state.decision.follows}:
         return proceed(heard)
-    if sender in state.asking and told.follows == state.decision.id and state.member in told.members:
+    if asking and told.follows == state.decision.id and state.member in told.members:
         return proceed(evolve(heard, newest=told))
     struck = evolve(_struck(state, sender), suspected=state.suspected | {sender})
     return proceed(struck, _say_suspected(state, struck.suspected))
@@ -713,8 +695,8 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
         return _again(state, event)
     if decision.follows != state.decision.id:
         return _elsewhere(state, event)
-    withdrawn = _withdrawal(state, frozenset(state.promised))
-    after, suspicions = _refusing_since(enter(state, decision), event.sender)
+    withdrawn = _withdrawal(state, frozenset(state.promisees))
+    after, suspicions = _suspected_since(enter(state, decision), event.sender)
     ack: Effect = Send(event.sender, ViewAck(decision.id))
     return proceed(after, (*withdrawn, *_installed(decision), *suspicions, ack))
 
@@ -742,11 +724,11 @@ def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
 
 def _again(state: State, event: NewViewReceived | JoinRspReceived) -> Transition:
     """Acknowledge the present view again. `Gms!Again`."""
-    after, suspicions = _refusing_since(state, event.sender)
+    after, suspicions = _suspected_since(state, event.sender)
     return after, (*suspicions, Send(event.sender, ViewAck(state.decision.id)))
 
 
-def _refusing_since(state: State, sender: Address) -> Transition:
+def _suspected_since(state: State, sender: Address) -> Transition:
     """Refuse the seniors of the sender of the present view. `Gms!SuspectedSince`.
 
     The sender refuses them, too, and now relies on this member. This member may have been asked to refuse
@@ -770,9 +752,9 @@ def _elsewhere(state: State, event: NewViewReceived | JoinRspReceived) -> Transi
 
 def _view_ack_received(state: State, event: ViewAckReceived) -> Transition:
     """Wait for one member less. `Gms!ViewAckReceived`."""
-    if event.sender not in state.awaiting or event.message.view_id != state.decision.id:
+    if not state.spreads or event.sender not in state.awaits or event.message.view_id != state.decision.id:
         return state, ()
-    return proceed(evolve(state, awaiting=state.awaiting - {event.sender}))
+    return proceed(evolve(state, awaits=state.awaits - {event.sender}))
 
 
 def _group_stopped(config: Config, state: State, event: GroupStopped) -> Transition:
@@ -784,14 +766,14 @@ def _group_stopped(config: Config, state: State, event: GroupStopped) -> Transit
     """
     if event.asker != _SELF:
         return state, (PassDown(event),)
-    if state.group != "stopping":
+    if state.phase != "stopping":
         return state, ()
     queue = tuple(request for request in state.queue if not _is_granted(state.decision, request))
-    bundled = evolve(state, group="stopped", queue=queue, admitting=_bundle(config, state, queue))
-    if not bundled.promised:
+    bundled = evolve(state, queue=queue, admitting=_bundle(config, state, queue))
+    if not bundled.promisees:
         return _decide(bundled, EMPTY_VECTOR)
-    promises = tuple(PassDown(DigestPromised(joiner)) for joiner in bundled.promised)
-    asked = evolve(bundled, asked=state.asked + 1)
+    promises = tuple(PassDown(DigestPromised(joiner)) for joiner in bundled.promisees)
+    asked = evolve(bundled, phase="admitting", asked=state.asked + 1)
     return asked, (*promises, PassDown(GetDigest(_SELF, asked.asked)))
 
 
@@ -824,48 +806,66 @@ def _digest_given(state: State, event: DigestGiven) -> Transition:
     """Decide the view with the joiners; what others asked for is passed on (EVT-05). `Gms!DigestGiven`."""
     if event.asker != _SELF:
         return state, (PassUp(event),)
-    if not state.admitting or event.request != state.asked:
+    if state.phase != "admitting" or event.request != state.asked:
         return state, ()
     if event.digest.keys() != set(state.decision.members):
         raise LocalProtocolError(state, event, "the digest's members are not the view's")
     return _decide(state, Vector(tuple((m, event.digest[m]) for m in state.unsuspected)))
 
 
-# Consequences of a state: a step ends with proceed -----------------------------------------------
+# A phase ends: a step ends with proceed -----------------------------------------------------------
 
 
 def proceed(state: State, effects: Effects = ()) -> Transition:
-    """Do what follows, one thing after the other. `Gms!Proceed`."""
-    for follow in (_go, _take_over, _send_again, _answer_joiners, _suspend, _resume, _ask_to_leave):
-        state, more = follow(state)
-        effects += more
-    return state, effects
+    """Do all that follows, once down the list of phases. `Gms!Proceed`, `!FollowAll`."""
+    for phase in _PHASES:
+        if state.phase == phase:
+            state, more = _follow(state)
+            effects += more
+    state, more = _ask_to_leave(state)
+    return state, effects + more
 
 
-def _go(state: State) -> Transition:
-    """A member that asked a senior to leave, and would have to take over, goes instead. `Gms!MaybeGo`.
+def _follow(state: State) -> Transition:
+    """Do the next thing that follows, if a phase is at its end. `Gms!Follow`."""
+    if state.gone:
+        return state, ()
+    if _must_go(state):
+        return evolve(state, gone=True), (PassUp(Left()),)
+    if state.phase == "following" and state.acts:
+        return _ask(state)
+    if state.phase == "asking" and not state.awaits:
+        return _send_again(state)
+    if state.phase == "announcing" and not state.awaits and state.owed:
+        return _answer_joiners(state)
+    if _is_done(state) and (state.took_over or state.has_to_decide):
+        return _into(state, "stopping"), (PassUp(Suspend(_SELF)),)
+    if _is_done(state) and state.phase != "at rest":
+        return _into(state, "at rest"), (PassUp(Resume(_SELF)),)
+    return state, ()
+
+
+def _is_done(state: State) -> bool:
+    """Return True if its last view is everywhere. `Gms!IsDone`."""
+    return (state.spreads or state.phase == "at rest") and not state.awaits
+
+
+def _must_go(state: State) -> bool:
+    """Return True if it asked a senior to leave, and would have to take over: it goes instead. `Gms!MustGo`.
 
     Its leave may be granted. The first member of a view asked no other in it: it takes over, and leaves then.
     """
-    asked = state.joined and state.decision.members[0] != state.member
-    if not (state.leaving and state.acts and state.phase != "leading" and asked):
-        return state, ()
-    return evolve(state, gone=True), (PassUp(Left()),)
+    return not state.leads and state.acts and state.leaving and state.decision.members[0] != state.member
 
 
-def _take_over(state: State) -> Transition:
-    """Ask all that are not suspected which view they have. `Gms!Ask`."""
-    if not (state.phase == "following" and state.acts):
-        return state, ()
+def _ask(state: State) -> Transition:
+    """Take over: ask all that are not suspected which view they have. `Gms!Ask`."""
     query = Query(state.decision.id, state.decision.before(state.member))
-    asking = evolve(state, phase="asking", asking=state.others)
-    return asking, _to(state.decision, state.others, query)
+    return _into(state, "asking", state.others), _send_all(state.decision, state.others, query)
 
 
 def _send_again(state: State) -> Transition:
     """All have answered: install the newest view, and send it to the old members. `Gms!SendAgain`."""
-    if not (state.phase == "asking" and state.acts and not state.asking):
-        return state, ()
     entered = state
     news: Effects = ()
     if state.newest != NO_DECISION:
@@ -874,31 +874,14 @@ def _send_again(state: State) -> Transition:
     joiners = entered.decision.joiners & entered.others
     olds = entered.others - joiners
     queue = (*entered.queue, _own_leave(state)) if state.leaving else entered.queue
-    led = evolve(entered, phase="leading", group="unknown", awaiting=olds, owed=joiners, queue=queue)
-    return led, (*news, *_to(entered.decision, olds, NewView(entered.decision)))
+    announcing = evolve(_into(entered, "announcing", olds), took_over=True, owed=joiners, queue=queue)
+    return announcing, (*news, *_send_all(entered.decision, olds, NewView(entered.decision)))
 
 
 def _answer_joiners(state: State) -> Transition:
-    """The old members have the view: answer its joiners, if it has any. `Gms!AnswerJoiners`."""
-    if state.awaiting:
-        return state, ()
-    answered = evolve(state, owed=frozenset(), awaiting=state.owed)
-    return answered, _to(state.decision, state.owed, JoinRsp(state.decision))
-
-
-def _suspend(state: State) -> Transition:
-    """Have the group stopped before each view, and when this member has taken over. `Gms!MaybeSuspend`."""
-    wanted = state.group == "unknown" or (state.group in {"free", "stopped"} and state.has_to_decide)
-    if not (state.done and wanted):
-        return state, ()
-    return evolve(state, group="stopping"), (PassUp(Suspend(_SELF)),)
-
-
-def _resume(state: State) -> Transition:
-    """The last view is everywhere, and `_suspend` asks for no other: resume the group. `Gms!MaybeResume`."""
-    if not (state.done and state.group == "stopped"):
-        return state, ()
-    return evolve(state, group="free"), (PassUp(Resume(_SELF)),)
+    """The old members have the view: answer its joiners. `Gms!AnswerJoiners`."""
+    answering = evolve(state, phase="answering", awaits=state.owed, owed=frozenset())
+    return answering, _send_all(state.decision, state.owed, JoinRsp(state.decision))
 
 
 def _ask_to_leave(state: State) -> Transition:
@@ -916,34 +899,28 @@ def _decide(state: State, digest: Vector) -> Transition:
     """Decide the next view: grant requests, and leave out all that are suspected (MBR-11). `Gms!Decide`."""
     before = state.decision
     granted = {request.member: request for request in state.granting}
-    joiners = tuple(state.promised)
+    joiners = tuple(state.promisees)
     staying = tuple(member for member in state.unsuspected if member not in granted)
-    done = evolve(state, queue=state.queue[state.admitting :], admitting=0)
+    done = evolve(_into(state, "announcing"), queue=state.queue[state.admitting :])
     if staying + joiners == before.members:
         return proceed(done)
     decision = Decision(
         id=ViewId(before.id.counter + 1, state.member),
         members=staying + joiners,
         follows=before.id,
-        lives=Lives((*before.lives.items(), *state.promised.items())).latest(staying + joiners),
+        lives=Lives((*before.lives.items(), *state.promisees.items())).latest(staying + joiners),
         joiners=frozenset(joiners),
         digest=digest if joiners else EMPTY_VECTOR,
     )
     olds = frozenset(staying) - {state.member}
-    views = _to(decision, olds, NewView(decision))
+    views = _send_all(decision, olds, NewView(decision))
     leaves = (r for r in state.granting if r.kind == "leave" and r.member != state.member)
     released = tuple(Send(leave.member, LeaveRsp(leave.life)) for leave in leaves)
     if state.member not in staying:
         return evolve(done, gone=True, queue=()), (*views, *released, PassUp(Left()))
-    led = evolve(
-        enter(state, decision),
-        phase="leading",
-        group=state.group,
-        queue=done.queue,
-        awaiting=olds,
-        owed=decision.joiners,
-    )
-    return proceed(led, (*_installed(decision), *views, *released))
+    entered = enter(state, decision)
+    announcing = evolve(entered, phase="announcing", queue=done.queue, awaits=olds, owed=decision.joiners)
+    return proceed(announcing, (*_installed(decision), *views, *released))
 
 
 def enter(state: State, decision: Decision) -> State:
@@ -954,28 +931,19 @@ def enter(state: State, decision: Decision) -> State:
     others = set(decision.members) - {state.member}
     kept = tuple(r for r in state.queue if r.kind == "leave" and r.member in others)
     suspected = state.suspected & set(decision.members)
-    entered = evolve(_following(state), decision=decision, suspected=suspected)
+    entered = evolve(_into(state, "following"), decision=decision, suspected=suspected)
     return evolve(entered, joining=False, queue=kept, leave_asked="")
 
 
-def _following(state: State) -> State:
-    """Lead no longer: a part of `Gms!Enter`, and of `Gms!QueryReceived`."""
-    return evolve(
-        state,
-        phase="following",
-        asking=frozenset(),
-        newest=NO_DECISION,
-        awaiting=frozenset(),
-        owed=frozenset(),
-        group="free",
-        admitting=0,
-    )
+def _into(state: State, phase: Phase, awaits: frozenset[Address] = frozenset()) -> State:
+    """Return the state in another phase, with these awaited: nothing is left of the phase before. `Gms!Into`."""
+    nothing: frozenset[Address] = frozenset()
+    return evolve(state, phase=phase, awaits=awaits, newest=NO_DECISION, took_over=False, owed=nothing, admitting=0)
 
 
 def _struck(state: State, member: Address) -> State:
     """Wait for a member no longer. `Gms!Struck`."""
-    gone = {member}
-    return evolve(state, asking=state.asking - gone, awaiting=state.awaiting - gone, owed=state.owed - gone)
+    return evolve(state, awaits=state.awaits - {member}, owed=state.owed - {member})
 
 
 def _without_join(state: State, member: Address) -> Transition:
@@ -984,12 +952,14 @@ def _without_join(state: State, member: Address) -> Transition:
         tuple(r for r in requests if not (r.kind == "join" and r.member == member))
         for requests in (state.granting, state.queue)
     )
-    return evolve(state, queue=queue, admitting=len(granting)), _withdrawal(state, frozenset({member}))
+    phase: Phase = "announcing" if state.phase == "admitting" and not granting else state.phase
+    without = evolve(state, phase=phase, queue=queue, admitting=len(granting))
+    return without, _withdrawal(state, frozenset({member}))
 
 
 def _withdrawal(state: State, members: frozenset[Address]) -> Effects:
     """Return the effects below when joins are dropped whose digest is awaited. `Gms!Withdrawal`."""
-    return tuple(PassDown(PromiseWithdrawn(joiner)) for joiner in state.promised if joiner in members)
+    return tuple(PassDown(PromiseWithdrawn(joiner)) for joiner in state.promisees if joiner in members)
 
 
 def _say_suspected(state: State, suspected: frozenset[Address]) -> Effects:
@@ -1000,10 +970,10 @@ def _say_suspected(state: State, suspected: frozenset[Address]) -> Effects:
 
 def _is_over(decision: Decision, member: Address, life: int) -> bool:
     """Return True if this incarnation or a later one was in a view of this branch. `Gms!IsOver`."""
-    return life <= decision.lives.get(member, life - 1) or _has_later(decision, member)
+    return life <= decision.lives.get(member, life - 1) or _has_later_incarnation(decision, member)
 
 
-def _has_later(decision: Decision, member: Address) -> bool:
+def _has_later_incarnation(decision: Decision, member: Address) -> bool:
     """Return True if a later incarnation of its name was in a view of this branch. `Gms!HasLaterIncarnation`."""
     return any(is_former(member, other) for other in decision.lives)
 
@@ -1017,6 +987,6 @@ def _installed(decision: Decision) -> Effects:
     return PassDown(ViewInstalled(decision.view)), PassUp(ViewInstalled(decision.view))
 
 
-def _to(decision: Decision, receivers: frozenset[Address], message: Message) -> Effects:
+def _send_all(decision: Decision, receivers: frozenset[Address], message: Message) -> Effects:
     """Send the same to some members of a view, in their order. `Gms!SendAll`."""
     return tuple(Send(member, message) for member in decision.members if member in receivers)

@@ -274,12 +274,12 @@ class State:
     @property
     def certain(self) -> bool:
         """True if no merged view can reach its subgroup: it leads it, in no merge. `MergeGms!IsCertain`."""
-        return self.gms.phase == "leading" and not self.merge.merging
+        return self.gms.leads and not self.merge.merging
 
     @property
     def gms_idle(self) -> bool:
         """Whether GMS has nothing under way, and does not have the group. `MergeGms!GmsIsIdle`."""
-        return self.gms.done and self.gms.group == "free"
+        return self.gms.phase == "at rest"
 
 
 _SELF: Final = "MERGE"
@@ -372,7 +372,7 @@ def _group_stopped(config: Config, state: State, event: GroupStopped) -> Transit
         return _from_gms(config, state, event)
     if state.holds != "stopping":
         return state, ()
-    if state.gms.group == "stopping":
+    if state.gms.phase == "stopping":
         return _from_gms(config, evolve(state, holds="no"), event)
     if state.wish is None:
         return _ending(config, *_let_go(state))
@@ -440,7 +440,7 @@ def _dropped(config: Config, state: State, effects: Effects = ()) -> Transition:
 
 def _let_go(state: State) -> Transition:
     """End merging's use of the group: call Suspend for GMS, or Resume. `MergeGms!EndUseOfGroup`."""
-    waits = state.gms.group == "stopping"
+    waits = state.gms.phase == "stopping"
     return evolve(state, holds="no"), (PassUp(Suspend(_GMS) if waits else Resume(_GMS)),)
 
 
@@ -497,7 +497,7 @@ def _merge_view_received(config: Config, state: State, event: MergeViewReceived)
         if state.gms.gone:
             return state, ()
         return state, (Send(sender, ViewAck(own.id)), *_leave_again(state, sender))
-    if own.id in merged.follows and sender in own.members and state.gms.phase != "leading":
+    if own.id in merged.follows and sender in own.members and not state.gms.leads:
         return _from_merging(config, state, event)
     if _may_come(state, merged.id):
         return state, ()

@@ -170,20 +170,40 @@ Start(member) ==
      joining |-> FALSE,         \* its application wants to join
      decision |-> NoDecision,   \* the view installed
      suspected |-> {},          \* members that are suspected, or refused since a junior asked
-     phase |-> "following",     \* "asking" (answers are awaited), or "leading" (it decides)
-     asking |-> {},             \* members whose ANSWER is awaited
-     newest |-> NoDecision,     \* the successor of its own view, from an ANSWER
-     awaiting |-> {},           \* members whose VIEW_ACK is awaited
-     owed |-> {},               \* joiners that are answered when nothing is awaited any more
+     phase |-> "following",     \* what it does now: one of Phases
+     awaits |-> {},             \* asking: members whose ANSWER is awaited; announcing, answering: ... whose VIEW_ACK is
+     newest |-> NoDecision,     \* asking: the successor of its own view, from an ANSWER
+     took_over |-> FALSE,       \* announcing, answering: the view is its senior's, and who is stopped is not known
+     owed |-> {},               \* announcing: joiners that are answered when nothing is awaited any more
+     admitting |-> 0,           \* admitting: how many requests, from the head of the queue, the next view grants
      queue |-> <<>>,            \* requests in the order in which they came
-     group |-> "free",          \* at a coordinator: the group is "free", "stopping" (asked for), or "stopped";
-                                \* "unknown" after a takeover
-     admitting |-> 0,           \* how many requests, from the head of the queue, the next view grants: the digest for
-                                \* their joiners is awaited; 0: none is
      asked |-> 0,               \* how many digests it has asked for: the number of the last request
      leaving |-> FALSE,         \* its application wants to leave
      leave_asked |-> "",        \* the member that it has asked to leave
      gone |-> FALSE]            \* it has left, or was refused
+
+\* What a member does: a phase is a state of an automaton. All but the first two are a coordinator's. A phase ends when
+\* what it waits for is there. Then the next is further down in this list (Follow); or it is "announcing" again, with
+\* the next view. A NEW_VIEW that follows, or a QUERY of a member that takes over, ends any phase: "following" is next.
+\*   phase         waits for                        the group    then
+\*   "following"   all its seniors to be suspected               asking; or it goes, if it has asked a senior to leave
+\*   "asking"      an ANSWER of each other                       announcing the newest view again
+\*   "announcing"  a VIEW_ACK of each old member    stopped *    answering its joiners, if there are any; or as below
+\*   "answering"   a VIEW_ACK of each joiner        stopped *    stopping, if there is something to decide; or at rest
+\*   "at rest"     something to decide              free         stopping
+\*   "stopping"    GroupStopped                     asked for    admitting joiners, if there are any; or announcing
+\*   "admitting"   DigestGiven                      stopped      announcing
+\* (*) After a takeover it may be stopped or not: the next phase is "stopping", also with nothing to decide.
+Phases == <<"following", "asking", "announcing", "answering", "at rest", "stopping", "admitting">>
+
+Spreads(s) == s.phase \in {"announcing", "answering"}
+Leads(s) == s.phase \notin {"following", "asking"}
+HoldsGroup(s) == s.phase = "admitting" \/ (Spreads(s) /\ ~s.took_over)
+
+\* In another phase, with these awaited. Nothing is left of the phase before.
+Into(s, phase, awaits) ==
+    [s EXCEPT !.phase = phase, !.awaits = awaits, !.newest = NoDecision, !.took_over = FALSE, !.owed = {},
+              !.admitting = 0]
 
 InView(s) == s.decision # NoDecision
 MembersOfView(s) == MembersOf(s.decision)
@@ -231,10 +251,13 @@ Admitting(s) == {r \in {s.queue[i] : i \in 1 .. s.admitting} : IsJoin(r)}
 Promisees(s) == {r.member : r \in Admitting(s)}
 PromisedLife(s, m) == (CHOOSE r \in Admitting(s) : r.member = m).life
 
-\* Without m's request to join, if its digest is awaited, or if it waits for its turn.
+\* Without m's request to join, if its digest is awaited, or if it waits for its turn. If nothing else was to be
+\* granted, the digest is awaited no more.
 WithoutJoin(s, m) ==
     LET Other(r) == ~(r.kind = "join" /\ r.member = m)
-    IN [s EXCEPT !.queue = SelectSeq(@, Other), !.admitting = Len(SelectSeq(Granting(s), Other))]
+        granting == Len(SelectSeq(Granting(s), Other))
+    IN [s EXCEPT !.queue = SelectSeq(@, Other), !.admitting = granting,
+                 !.phase = IF @ = "admitting" /\ granting = 0 THEN "announcing" ELSE @]
 
 \* The effect on the layers below when these members' requests to join are dropped, for each that was promised a digest.
 Withdrawal(s, members) ==
@@ -243,7 +266,7 @@ Withdrawal(s, members) ==
     IN IF WithdrawPromiseWhen = "never" THEN <<>> ELSE [i \in DOMAIN those |-> Withdrawn(those[i])]
 
 Struck(s, m) ==
-    [s EXCEPT !.asking = @ \ {m}, !.awaiting = @ \ {m}, !.owed = @ \ {m}]
+    [s EXCEPT !.awaits = @ \ {m}, !.owed = @ \ {m}]
 
 \* The requests that outlive a view change: to leave, of members of the new view. (A leaver asks once
 \* in each view, and who takes over in it may not have it yet.)
@@ -253,55 +276,39 @@ Kept(s, decision) ==
 
 \* The state of a member that has just installed a view.
 Enter(s, decision) ==
-    [s EXCEPT !.decision = decision, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
-              !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {},
-              !.queue = Kept(s, decision), !.group = "free", !.admitting = 0, !.leave_asked = "",
-              !.joining = FALSE]
+    [Into(s, "following", {}) EXCEPT !.decision = decision, !.suspected = @ \cap MembersOf(decision),
+                                     !.queue = Kept(s, decision), !.leave_asked = "", !.joining = FALSE]
 
 -----------------------------------------------------------------------------
-(* Consequences of a state: a step ends with Proceed *)
+(* A phase ends: a step ends with Proceed *)
 
-\* It is time to answer the joiners, or to take over. (Only who leads owes an answer, and who leads acts: see
-\* LocalTypeOK.)
-CanAnswer(s) == s.awaiting = {} /\ s.owed # {} /\ s.admitting = 0
-CanTakeOver(s) == s.phase = "following" /\ IsActing(s)
-CanSendAgain(s) == s.phase = "asking" /\ IsActing(s) /\ s.asking = {}
-
-\* Its last view is everywhere (joiners are answered first: Proceed); and there is something for a next one.
-IsDone(s) == s.phase = "leading" /\ s.awaiting = {} /\ s.admitting = 0
 HasToDecide(s) == s.queue # <<>> \/ s.suspected # {}
+
+\* Its last view is everywhere. (Joiners are answered first: Follow.)
+IsDone(s) == (Spreads(s) \/ s.phase = "at rest") /\ s.awaits = {}
 
 \* It asks before each view; between two views the group stays stopped, and the answer can arrive at once. If it does
 \* not ask again, the group is resumed.
-MustSuspend(s) ==
-    IsDone(s) /\ (s.group = "unknown" \/ (s.group \in {"free", "stopped"} /\ HasToDecide(s)))
-MustResume(s) == IsDone(s) /\ s.group = "stopped"
+MustSuspend(s) == IsDone(s) /\ (s.took_over \/ HasToDecide(s))
+MustResume(s) == IsDone(s) /\ s.phase # "at rest"
 
-\* A member that takes over may have been stopped by a member that crashed; others may not have been.
-GroupAtTakeover == "unknown"
+\* A member that asked a senior to leave, and would have to take over, goes instead: its leave may be granted. (The
+\* first member of a view asked no other in it. If it went, the others would have to find out.)
+AskedSenior(s) == FirstTakesOver => Head(s.decision.members) # s.member
+MustGo(s) == ~Leads(s) /\ IsActing(s) /\ s.leaving /\ LeaverSkipsTakeover /\ AskedSenior(s)
+
+\* Seam: a member that takes over may have been stopped by a member that crashed; others may not have been.
+TookOver == TRUE
 
 Unchanged(s) == [state |-> s, effects |-> <<>>]
 
-\* It waits for a digest, to grant the first n requests: the joiners are promised it before it is taken.
-AskForDigest(s, n) ==
-    LET asked == [s EXCEPT !.admitting = n, !.asked = @ + 1]
-        joiners == Joining(Granting(asked))
-    IN [state |-> asked, effects |-> [i \in DOMAIN joiners |-> Promised(joiners[i])] \o <<GetDigest(asked.asked)>>]
-
-\* Joiners are answered.
-AnswerJoiners(s) ==
-    IF DigestTakenWhen = "answering"
-    THEN LET m == CHOOSE m \in s.owed : TRUE
-         IN AskForDigest([s EXCEPT !.queue = <<Request("join", m, LifeOf(s, m))>> \o @], 1)
-    ELSE [state |-> [s EXCEPT !.owed = {}, !.awaiting = s.owed],
-          effects |-> SendAll(s.decision.members, s.owed, JoinRsp(s.decision))]
+Go(s) == [state |-> [s EXCEPT !.gone = TRUE], effects |-> <<LeftTheGroup>>]
 
 \* It takes over: it asks all that it does not suspect.
 Ask(s) ==
-    IF ~QueryBeforeDeciding THEN Unchanged([s EXCEPT !.phase = "leading", !.group = GroupAtTakeover])
-    ELSE [state |-> [s EXCEPT !.phase = "asking", !.asking = Others(s)],
-          effects |-> SendAll(s.decision.members, Others(s),
-                              Query(s.decision.id, Before(s.decision, s.member)))]
+    IF ~QueryBeforeDeciding THEN Unchanged([Into(s, "announcing", {}) EXCEPT !.took_over = TookOver])
+    ELSE [state |-> Into(s, "asking", Others(s)),
+          effects |-> SendAll(s.decision.members, Others(s), Query(s.decision.id, Before(s.decision, s.member)))]
 
 \* All have answered: it installs the newest view, if that is not its own, and sends it to all.
 SendAgain(s) ==
@@ -311,11 +318,51 @@ SendAgain(s) ==
         late == IF OldMembersFirst THEN joiners ELSE {}
         olds == Others(entered) \ joiners
         news == IF newer THEN Installed(s.newest) ELSE <<>>
-    IN [state |-> [entered EXCEPT !.phase = "leading", !.group = GroupAtTakeover,
-                                  !.awaiting = Others(entered) \ late, !.owed = late,
-                                  !.queue = IF s.leaving THEN Append(@, OwnLeave(s)) ELSE @],
+    IN [state |-> [Into(entered, "announcing", Others(entered) \ late) EXCEPT
+                    !.took_over = TookOver, !.owed = late, !.queue = IF s.leaving THEN Append(@, OwnLeave(s)) ELSE @],
         effects |-> news \o SendAll(entered.decision.members, olds, NewView(entered.decision))
                          \o SendAll(entered.decision.members, joiners \ late, JoinRsp(entered.decision))]
+
+\* It waits for a digest, to grant the first n requests: the joiners are promised it before it is taken.
+AskForDigest(s, n) ==
+    LET asked == [s EXCEPT !.phase = "admitting", !.admitting = n, !.asked = @ + 1]
+        joiners == Joining(Granting(asked))
+    IN [state |-> asked, effects |-> [i \in DOMAIN joiners |-> Promised(joiners[i])] \o <<GetDigest(asked.asked)>>]
+
+\* The old members have the view: its joiners are answered.
+AnswerJoiners(s) ==
+    IF DigestTakenWhen = "answering"
+    THEN LET m == CHOOSE m \in s.owed : TRUE
+         IN AskForDigest([s EXCEPT !.queue = <<Request("join", m, LifeOf(s, m))>> \o @], 1)
+    ELSE [state |-> [s EXCEPT !.phase = "answering", !.awaits = s.owed, !.owed = {}],
+          effects |-> SendAll(s.decision.members, s.owed, JoinRsp(s.decision))]
+
+Suspend(s) == [state |-> Into(s, "stopping", {}), effects |-> <<SuspendGroup>>]
+Resume(s) == [state |-> Into(s, "at rest", {}), effects |-> <<ResumeGroup>>]
+
+\* The next thing that follows, if a phase is at its end.
+Follow(s) ==
+    IF s.gone THEN Unchanged(s)
+    ELSE IF MustGo(s) THEN Go(s)
+    ELSE IF s.phase = "following" /\ IsActing(s) THEN Ask(s)
+    ELSE IF s.phase = "asking" /\ s.awaits = {} THEN SendAgain(s)
+    ELSE IF s.phase = "announcing" /\ s.awaits = {} /\ s.owed # {} THEN AnswerJoiners(s)
+    ELSE IF MustSuspend(s) THEN Suspend(s)
+    ELSE IF MustResume(s) THEN Resume(s)
+    ELSE Unchanged(s)
+
+\* One thing after the other; the state that each leaves is the next one's. (A bound variable is a value:
+\* while TLC looks at what is enabled it evaluates a LET again wherever its name stands.)
+Then(step, Next(_)) ==
+    LET Both(before, after) == [state |-> after.state, effects |-> before.effects \o after.effects]
+    IN CHOOSE both \in {Both(x[1], x[2]) : x \in {<<y, Next(y.state)>> : y \in {step}}} : TRUE
+
+\* All that follows, once down the list of phases: so it ends, whatever Follow does. (That nothing is left then is a
+\* claim, Settled.)
+RECURSIVE FollowAll(_, _)
+FollowAll(step, phases) ==
+    LET FollowHere(s) == IF s.phase = Head(phases) THEN Follow(s) ELSE Unchanged(s)
+    IN IF phases = <<>> THEN step ELSE FollowAll(Then(step, FollowHere), Tail(phases))
 
 \* A member that wants to leave asks the acting coordinator, and asks again when the acting coordinator changes.
 AskToLeave(s) ==
@@ -324,38 +371,8 @@ AskToLeave(s) ==
     ELSE [state |-> [s EXCEPT !.leave_asked = Head(Unsuspected(s))],
           effects |-> <<Send(Head(Unsuspected(s)), LeaveReq(s.life))>>]
 
-MaybeSuspend(s) ==
-    IF MustSuspend(s)
-    THEN [state |-> [s EXCEPT !.group = "stopping"], effects |-> <<SuspendGroup>>]
-    ELSE Unchanged(s)
-
-MaybeResume(s) ==
-    IF MustResume(s)
-    THEN [state |-> [s EXCEPT !.group = "free"], effects |-> <<ResumeGroup>>]
-    ELSE Unchanged(s)
-
-\* A member that asked a senior to leave, and would have to take over, goes instead: its leave may be granted. (The first
-\* member of a view asked no other in it. If it went, the others would have to find out.)
-AskedSenior(s) == FirstTakesOver => Head(s.decision.members) # s.member
-MaybeGo(s) ==
-    IF s.leaving /\ LeaverSkipsTakeover /\ IsActing(s) /\ s.phase # "leading" /\ AskedSenior(s)
-    THEN [state |-> [s EXCEPT !.gone = TRUE], effects |-> <<LeftTheGroup>>]
-    ELSE Unchanged(s)
-
-MaybeAsk(s) == IF CanTakeOver(s) THEN Ask(s) ELSE Unchanged(s)
-MaybeSendAgain(s) == IF CanSendAgain(s) THEN SendAgain(s) ELSE Unchanged(s)
-MaybeAnswer(s) == IF CanAnswer(s) THEN AnswerJoiners(s) ELSE Unchanged(s)
-
-\* One thing after the other; the state that each leaves is the next one's. (A bound variable is a value:
-\* while TLC looks at what is enabled it evaluates a LET again wherever its name stands, here 2^7 times.)
-Then(step, Next(_)) ==
-    LET Both(before, after) == [state |-> after.state, effects |-> before.effects \o after.effects]
-    IN CHOOSE both \in {Both(x[1], x[2]) : x \in {<<y, Next(y.state)>> : y \in {step}}} : TRUE
-
 Proceed(state, effects) ==
-    LET done == Then(Then(Then(Then(Then(Then(Then([state |-> state, effects |-> effects],
-                    MaybeGo), MaybeAsk), MaybeSendAgain), MaybeAnswer), MaybeSuspend), MaybeResume),
-                    AskToLeave)
+    LET done == Then(FollowAll([state |-> state, effects |-> effects], Phases), AskToLeave)
     IN Handled(done.state, done.effects)
 
 -----------------------------------------------------------------------------
@@ -371,16 +388,14 @@ JoinRequested(s, e) ==
     THEN Handled([s EXCEPT !.life = e.life, !.joining = TRUE, !.suspected = @ \ {e.coordinator}],
                  <<Send(e.coordinator, JoinReq(e.life))>>)
     ELSE IF e.life > 0 THEN LocalError(s)
-    ELSE Handled([Enter(s, Founding(s.member)) EXCEPT !.phase = "leading"], Installed(Founding(s.member)))
+    ELSE Handled(Into(Enter(s, Founding(s.member)), "at rest", {}), Installed(Founding(s.member)))
 
 \* The application wants to leave. A coordinator queues its own leave.
 LeaveRequested(s, e) ==
     IF ~InView(s) \/ s.gone THEN LocalError(s)
     ELSE IF s.leaving THEN Ignored(s)
     ELSE LET asked == [s EXCEPT !.leaving = TRUE]
-         IN Proceed(IF s.phase = "leading"
-                    THEN [asked EXCEPT !.queue = Append(@, OwnLeave(s))]
-                    ELSE asked, <<>>)
+         IN Proceed(IF Leads(s) THEN [asked EXCEPT !.queue = Append(@, OwnLeave(s))] ELSE asked, <<>>)
 
 \* The former incarnation's leave goes before all other requests that wait, and the new one's comes after them.
 FormerLeavesFirst(s, leave, join) == Granting(s) \o <<leave>> \o Append(Waiting(s), join)
@@ -403,7 +418,7 @@ JoinReqReceived(s, e) ==
     IF ~IsActing(s) \/ m = s.member \/ Waits(s, m, life) THEN Ignored(s)
     ELSE IF IsOver(s, m, life) THEN
         \* It was answered and asks again: the same answer, and no new view (AMB-29).
-        IF m \in s.awaiting /\ m \in s.decision.joiners /\ life = LifeOf(s, m)
+        IF s.phase = "answering" /\ m \in s.awaits /\ life = LifeOf(s, m)
         THEN Handled(s, <<Send(m, JoinRsp(s.decision))>>)
         ELSE IF AnswerExcluded /\ IsExcluded(s, m, life) THEN Handled(s, <<Send(m, JoinRefused(life))>>)
         ELSE IF AnswerFormer /\ HasLaterIncarnation(s, m) THEN Handled(s, <<Send(m, JoinRefused(life))>>)
@@ -453,7 +468,7 @@ Suspected(s, e) ==
     LET x == e.suspect
         out == IF DropSuspectedJoiner THEN WithoutJoin(s, x) ELSE s
         struck == [Struck(out, x) EXCEPT !.suspected = IF x \in MembersOfView(s) THEN @ \cup {x} ELSE @]
-        decided == WithdrawPromiseWhen = "suspected" /\ x \in s.owed \cup (s.awaiting \cap s.decision.joiners)
+        decided == WithdrawPromiseWhen = "suspected" /\ Leads(s) /\ x \in s.owed \cup (s.awaits \cap s.decision.joiners)
     IN IF x = s.member THEN LocalError(s)
        ELSE IF s.gone \/ struck = s THEN Ignored(s)
        ELSE Proceed(struck, SaySuspected(s.decision.members, struck.suspected \ s.suspected)
@@ -472,10 +487,7 @@ IsLate(s, id) == id.counter <= s.decision.id.counter /\ id \notin {s.decision.id
 
 \* A junior, or a senior that takes over, asks. A member that answers refuses those before the asker from then on.
 QueryReceived(s, e) ==
-    LET refused == IF ~RefuseSeniors THEN s
-                   ELSE [s EXCEPT !.suspected = @ \cup Refused(s, e), !.phase = "following",
-                                  !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {},
-                                  !.group = "free", !.admitting = 0]
+    LET refused == IF RefuseSeniors THEN [Into(s, "following", {}) EXCEPT !.suspected = @ \cup Refused(s, e)] ELSE s
         answer == <<Send(e.sender, Answer(e.message.view_id, s.decision))>>
     IN IF s.gone THEN Ignored(s)
        ELSE IF ~InView(s) THEN
@@ -493,10 +505,10 @@ QueryReceived(s, e) ==
 AnswerReceived(s, e) ==
     LET m == e.sender
         told == e.message.decision
-        heard == [s EXCEPT !.asking = @ \ {m}]
-    IN IF m \notin s.asking \cup s.awaiting \/ e.message.view_id # s.decision.id THEN Ignored(s)
+        heard == IF s.phase = "asking" THEN [s EXCEPT !.awaits = @ \ {m}] ELSE s
+    IN IF m \notin s.awaits \/ e.message.view_id # s.decision.id THEN Ignored(s)
        ELSE IF told = NoDecision \/ told.id \in {s.decision.id, s.decision.follows} THEN Proceed(heard, <<>>)
-       ELSE IF m \in s.asking /\ told.follows = s.decision.id /\ s.member \in MembersOf(told)
+       ELSE IF s.phase = "asking" /\ told.follows = s.decision.id /\ s.member \in MembersOf(told)
        THEN Proceed([heard EXCEPT !.newest = told], <<>>)
        \* The sender is on another branch: it is no longer a member here.
        ELSE Proceed([Struck(s, m) EXCEPT !.suspected = @ \cup {m}],
@@ -556,8 +568,8 @@ JoinRspReceived(s, e) ==
                     <<StartAt(decision)>> \o Installed(decision) \o SaySuspected(decision.members, refused) \o ack)
 
 ViewAckReceived(s, e) ==
-    IF e.sender \notin s.awaiting \/ e.message.view_id # s.decision.id THEN Ignored(s)
-    ELSE Proceed([s EXCEPT !.awaiting = @ \ {e.sender}], <<>>)
+    IF ~Spreads(s) \/ e.sender \notin s.awaits \/ e.message.view_id # s.decision.id THEN Ignored(s)
+    ELSE Proceed([s EXCEPT !.awaits = @ \ {e.sender}], <<>>)
 
 -----------------------------------------------------------------------------
 (* Views are decided *)
@@ -595,14 +607,14 @@ Decide(s, digest) ==
                              joiners, IF joiners = {} THEN NoDigest ELSE digest)
         olds == stay \ {s.member}
         views == SendAll(members, olds, NewView(decision))
-        done == [s EXCEPT !.queue = Waiting(s), !.admitting = 0]
+        done == [Into(s, "announcing", {}) EXCEPT !.queue = Waiting(s)]
     IN
     IF members = s.decision.members THEN Proceed(done, <<>>)
     ELSE IF s.member \notin stay       \* it leaves: the next in line takes over
     THEN Handled([done EXCEPT !.gone = TRUE, !.queue = <<>>], views \o Released(s, granted) \o <<LeftTheGroup>>)
     ELSE Proceed([Enter(s, decision) EXCEPT
-                    !.phase = "leading", !.group = s.group, !.queue = done.queue,
-                    !.awaiting = IF JoinRspAfterAcks THEN olds ELSE olds \cup joiners,
+                    !.phase = "announcing", !.queue = done.queue,
+                    !.awaits = IF JoinRspAfterAcks THEN olds ELSE olds \cup joiners,
                     !.owed = IF JoinRspAfterAcks THEN joiners ELSE {}],
                  Installed(decision) \o views \o Released(s, granted)
                  \o (IF JoinRspAfterAcks THEN <<>> ELSE SendAll(members, joiners, JoinRsp(decision))))
@@ -628,7 +640,7 @@ Bundle(s, queue) ==
     IN CHOOSE n \in 0 .. most : MayBundle(s, queue, n) /\ (n < most => ~MayBundle(s, queue, n + 1))
 
 \* It is asked for, and by GMS.
-IsAnswer(s, e) == s.group = "stopping" /\ e.asker = Self
+IsAnswer(s, e) == s.phase = "stopping" /\ e.asker = Self
 
 \* All that were to be stopped, less who was suspected since, are stopped, and have delivered the same: it is
 \* time for the next view. Members that join get a digest first. While a former incarnation of one is still in the
@@ -638,7 +650,7 @@ GroupStopped(s, e) ==
     LET IsOpen(r) == ~IsGranted(s, r)
         queue == SelectSeq(s.queue, IsOpen)
         n == Bundle(s, queue)
-        ready == [s EXCEPT !.group = "stopped", !.queue = queue]
+        ready == [s EXCEPT !.queue = queue]
         bundled == [ready EXCEPT !.admitting = n]
     IN IF ~IsAnswer(s, e)
        THEN IF PassStops /\ e.asker # Self THEN Handled(s, <<PassDown(e)>>) ELSE Ignored(s)
@@ -652,12 +664,13 @@ Fits(s, digest) == DOMAIN digest = MembersOfView(s)
 \* protocol is passed on (EVT-05).
 DigestGiven(s, e) ==
     IF TagDigestRequests /\ e.asker # Self THEN Handled(s, <<PassOn(e)>>)
-    ELSE IF s.admitting = 0 \/ (TagDigestRequests /\ e.request # s.asked) THEN Ignored(s)
+    ELSE IF s.phase # "admitting" \/ (TagDigestRequests /\ e.request # s.asked) THEN Ignored(s)
     ELSE IF ~Fits(s, e.digest) THEN LocalError(s)
     ELSE
     LET told == [s.decision EXCEPT !.digest = [m \in MembersOfView(s) \ s.owed |-> e.digest[m]]]
     IN IF DigestTakenWhen = "answering"
-       THEN Handled([s EXCEPT !.queue = Waiting(s), !.admitting = 0, !.owed = {}, !.awaiting = s.owed],
+       THEN Handled([s EXCEPT !.phase = "answering", !.awaits = s.owed, !.owed = {}, !.admitting = 0,
+                              !.queue = Waiting(s)],
                     SendAll(s.decision.members, s.owed, JoinRsp(told)))
        ELSE Decide(s, [m \in DOMAIN e.digest \ s.suspected |-> e.digest[m]])
 

@@ -33,22 +33,23 @@ LocalTypeOK(m) ==
     /\ s.member = m
     /\ s.life \in {0, life[m]}
     /\ DecisionTypeOK(s.decision) /\ DecisionTypeOK(s.newest)
-    /\ s.phase \in {"following", "asking", "leading"}
-    /\ s.suspected \subseteq Member /\ s.asking \subseteq Member
-    /\ s.awaiting \subseteq Member /\ s.owed \subseteq Member
-    \* A member that leads acts; no other member awaits acknowledgements or owes answers.
-    /\ s.phase = "leading" => IsActing(s) \/ s.gone
-    /\ s.awaiting \cup s.owed # {} => s.phase = "leading"
+    /\ s.suspected \subseteq Member /\ s.awaits \subseteq Member /\ s.owed \subseteq Member
+    \* A member that does more than to follow acts; and each field is used in its phases alone.
+    /\ s.phase \in {Phases[i] : i \in DOMAIN Phases}
+    /\ s.phase # "following" => IsActing(s) \/ s.gone
+    /\ s.awaits # {} => s.phase = "asking" \/ Spreads(s)
+    /\ s.newest # NoDecision => s.phase = "asking"
+    /\ s.took_over => Spreads(s)
+    /\ s.owed # {} => s.phase \in {"announcing", "admitting"}       \* (admitting: where DigestTakenWhen = "answering")
+    /\ s.admitting > 0 <=> s.phase = "admitting"
     \* A member that wants to leave, or has left, was in a view. A refused process was in no view, and had asked.
     /\ s.leaving => InView(s)
     /\ s.gone => InView(s) \/ s.joining
-    /\ s.newest # NoDecision => s.phase = "asking"
     /\ \A i \in DOMAIN s.queue : RequestTypeOK(s.queue[i])
     /\ s.admitting \in 0 .. Len(s.queue)
     /\ s.asked \in Nat
     /\ s.leave_asked \in Member \cup {""}
-    /\ {s.joining, s.leaving, s.gone} \subseteq BOOLEAN
-    /\ s.group \in {"free", "unknown", "stopping", "stopped"}
+    /\ {s.joining, s.took_over, s.leaving, s.gone} \subseteq BOOLEAN
 
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
@@ -205,8 +206,8 @@ DecidesOnlyWhenStopped == [][DecidesOnlyWhenStoppedStep]_vars
 \* GMS and the layer above agree on it: so no answer is to a question of before, and needs no number.
 StopStateConsistent ==
     \A m \in up :
-        /\ m \in stops.asked <=> local[m].group = "stopping"
-        /\ m \in stops.given <=> local[m].group = "stopped"
+        /\ m \in stops.asked <=> local[m].phase = "stopping"
+        /\ m \in stops.given <=> HoldsGroup(local[m])
 
 \* The group is resumed only after the last view is everywhere: every member that the coordinator relies on has
 \* installed it, or a successor of it.
@@ -221,8 +222,8 @@ ResumesAfterAllInstalled == [][ResumesAfterAllInstalledStep]_vars
 \* At most one leading member relies on a given member, which refuses all others. (So a report goes to one leader, and
 \* is kept.)
 CountsOn(x, m) ==
-    /\ local[x].phase = "leading" /\ installed[x] = installed[m]
-    /\ m \in Others(local[x]) \ (local[x].awaiting \cup local[x].owed)
+    /\ Leads(local[x]) /\ installed[x] = installed[m]
+    /\ m \in Others(local[x]) \ (local[x].awaits \cup local[x].owed)
 
 \* At most one acting coordinator counts on a member.
 CountedByOneCoordinator ==

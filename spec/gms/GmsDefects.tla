@@ -94,22 +94,23 @@ InstalledBelow(decision) == <<PassDown([type |-> "ViewInstalled", view |-> ViewI
 \* In the place of AskToLeave: a member that wants to leave asks no member.
 NeverSendsLeaveReq(s) == Unchanged(s)
 
-\* In the place of GroupAtTakeover: a member that takes over takes the group for stopped by its crashed senior, or for
-\* free.
-AssumesStopped == "stopped"
-AssumesFree == "free"
+\* In the place of TookOver: a member that takes over takes the group for stopped by its crashed senior.
+AssumesStopped == FALSE
+
+\* In the place of MustSuspend, and of Resume: ... or takes it for free.
+SuspendsToDecide(s) == IsDone(s) /\ HasToDecide(s)
+AssumesFree(s) ==
+    [state |-> Into(s, "at rest", {}), effects |-> IF s.took_over THEN <<>> ELSE <<ResumeGroup>>]
 
 \* In the place of IsAnswer: the answer to another protocol is taken for the own answer.
-AnyIsAnswer(s, e) == s.group = "stopping"
+AnyIsAnswer(s, e) == s.phase = "stopping"
 
 \* In the place of MustResume: the group is resumed when the last view is decided, not when it is everywhere.
-ResumesAfterDecision(s) ==
-    s.phase = "leading" /\ s.admitting = 0 /\ s.group = "stopped" /\ ~HasToDecide(s)
+ResumesAfterDecision(s) == Spreads(s) /\ ~s.took_over /\ ~HasToDecide(s)
 
 \* In the place of MustSuspend: a member asks for the group that does not act; or before all have the view.
-AsksOutOfTurn(s) == InView(s) /\ s.group = "free" /\ s.suspected # {}
-AsksEarly(s) ==
-    s.phase = "leading" /\ s.admitting = 0 /\ (s.group = "unknown" \/ (s.group \in {"free", "stopped"} /\ HasToDecide(s)))
+AsksOutOfTurn(s) == InView(s) /\ s.phase \in {"following", "asking", "at rest"} /\ s.suspected # {}
+AsksEarly(s) == (Spreads(s) \/ s.phase = "at rest") /\ (s.took_over \/ HasToDecide(s))
 
 \* In the place of SaySuspected: its suspicions are not passed up.
 PassesNoSuspicion(list, suspects) == <<>>
@@ -264,14 +265,16 @@ GoesAfterView(s, e) == IF s.decision.id.counter > 1 THEN GoesAtOnce(s, e) ELSE S
 
 \* A member that is reported is waited for no longer, and still relied on.
 StrikesOnly(s, e) ==
-    IF e.type = "Suspected" /\ e.suspect \in s.awaiting THEN Proceed(Struck(s, e.suspect), <<>>) ELSE Step(s, e)
+    IF e.type = "Suspected" /\ Spreads(s) /\ e.suspect \in s.awaits THEN Proceed(Struck(s, e.suspect), <<>>)
+    ELSE Step(s, e)
 
 -----------------------------------------------------------------------------
 (* ... and in other places *)
 
-\* In the place of MustSuspend and IsAnswer: the group is never asked for, and any GroupStopped counts as the answer.
-NeverSuspends(s) == FALSE
-AnyOwnIsAnswer(s, e) == e.asker = Self
+\* In the place of MustSuspend and MustResume, and of IsAnswer: the group is never asked for, nor resumed, and any
+\* GroupStopped counts as the answer.
+Never(s) == FALSE
+AnyOwnIsAnswer(s, e) == Leads(s) /\ e.asker = Self
 
 \* In the place of Creator: a coordinator that leaves names an outsider.
 LeaverNamesOutsider(s, members) == IF \E i \in DOMAIN members : members[i] = s.member THEN s.member ELSE "Z"

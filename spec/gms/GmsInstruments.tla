@@ -13,7 +13,7 @@ Branches == \E j, k \in DOMAIN views : j # k /\ views[j].preds \cap views[k].pre
 LostView == MaxFalseSuspicions = 0 /\ Branches
 SplitBrain == \E x, y \in up : \E j \in {installed[x]} : \E k \in {installed[y]} :
     j # 0 /\ k # 0 /\ j # k /\ ~Ancestor(j, k) /\ ~Ancestor(k, j)
-AsksForTheNewest == \E m \in up : local[m].phase = "asking" /\ local[m].asking # {}
+AsksForTheNewest == \E m \in up : local[m].phase = "asking" /\ local[m].awaits # {}
 LearnsOfANewerView ==
     \E p \in network :
         /\ p.message.type = "ANSWER" /\ InView(local[p.to])

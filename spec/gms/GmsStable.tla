@@ -144,7 +144,7 @@ StackInit ==
     /\ local = [m \in Member |->
                     IF m \notin FoundersSet THEN Start(m)
                     ELSE [Start(m) EXCEPT !.decision = FirstDecision,
-                                          !.phase = IF m = Founders[1] THEN "leading" ELSE "following"]]
+                                          !.phase = IF m = Founders[1] THEN "at rest" ELSE "following"]]
     /\ network = {} /\ gossip = {} /\ promises = {}
     /\ up = Member
     /\ life = [m \in Member |-> 0]

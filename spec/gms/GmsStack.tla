@@ -259,7 +259,7 @@ FirstInstalled == [type |-> "ViewInstalled", view |-> Gms!ViewIn(FirstDecision)]
 
 Begun(m) ==
     LET gms == [Gms!Start(m) EXCEPT !.decision = FirstDecision,
-                                    !.phase = IF m = Founders[1] THEN "leading" ELSE "following"]
+                                    !.phase = IF m = Founders[1] THEN "at rest" ELSE "following"]
         windows == StepWindows(StartWindows(m), FirstInstalled).state
         stable == Stable!Step(Stable!Start(m), FirstInstalled @@ [digest |-> DigestOf(windows)]).state
     IN <<[Flush!Start(m) EXCEPT !.view = Gms!ViewIn(FirstDecision), !.delivered = Flush!Zeros(FoundersSet)],
@@ -314,7 +314,7 @@ DigestComesAtOnce == \A m \in up : GmsOf(m).admitting = 0
 \* ... and GMS, or a state transfer, waits for GroupStopped only while FLUSH has yet to stop the group for it.
 AnswerReachesCaller ==
     \A m \in up :
-        /\ GmsOf(m).group = "stopping" =>
+        /\ GmsOf(m).phase = "stopping" =>
             Flush!ForViews \in FlushOf(m).wants /\ ~Flush!IsStopped(FlushOf(m))
         /\ transfer[m] = "asked" =>
             Flush!ForState \in FlushOf(m).wants /\ ~Flush!IsStopped(FlushOf(m))
@@ -343,7 +343,7 @@ ConvergedWhenStackQuiescent ==
         \A m \in up :
             /\ IsInTheView(m)
             /\ ~FlushOf(m).latched /\ FlushOf(m).owner = "" /\ FlushOf(m).wants = {}
-            /\ GmsOf(m).group = "free" /\ transfer[m] = "none"
+            /\ GmsOf(m).phase \in {"following", "at rest"} /\ transfer[m] = "none"
             /\ StableOf(m).promised = {}
 
 -----------------------------------------------------------------------------
@@ -355,7 +355,7 @@ IsBack == \E m \in up : life[m] > 0 /\ Gms!InView(GmsOf(m))
 AsksBeforeItIsExcluded ==
     \E m \in up : \E i \in DOMAIN GmsOf(m).queue :
         LET r == GmsOf(m).queue[i] IN
-        r.kind = "join" /\ r.life > 0 /\ r.member \in MembersOf(GmsOf(m).decision) /\ GmsOf(m).group = "stopping"
+        r.kind = "join" /\ r.life > 0 /\ r.member \in MembersOf(GmsOf(m).decision) /\ GmsOf(m).phase = "stopping"
 \* A state transfer has the group stopped that GMS waits for.
-StateBeforeAView == \E m \in up : transfer[m] = "stopped" /\ GmsOf(m).group = "stopping"
+StateBeforeAView == \E m \in up : transfer[m] = "stopped" /\ GmsOf(m).phase = "stopping"
 =============================================================================

@@ -19,7 +19,7 @@ RECURSIVE After(_, _)
 After(s, events) == IF events = <<>> THEN s ELSE After(Step(s, Head(events)).state, Tail(events))
 
 Begun(m) ==
-    [Start(m) EXCEPT !.decision = FirstDecision, !.phase = IF m = Founders[1] THEN "leading" ELSE "following"]
+    [Start(m) EXCEPT !.decision = FirstDecision, !.phase = IF m = Founders[1] THEN "at rest" ELSE "following"]
 
 Asks(m, incarnation) == [type |-> "JoinReqReceived", sender |-> m, message |-> JoinReq(incarnation)]
 Wants(c, incarnation) == [type |-> "JoinRequested", coordinator |-> c, life |-> incarnation]
@@ -43,8 +43,8 @@ LateWith(locals, packets, alive, lives, decided, numbers, held, used, promised) 
     /\ seen = [m \in Member |-> [x \in Member |-> Nothing]]
     /\ answers = [m \in Member |-> {}]
     /\ transfers = [m \in Member |-> {}]
-    /\ stops = [asked |-> {m \in alive : locals[m].group = "stopping"},
-                given |-> {m \in alive : locals[m].group = "stopped"}, held |-> held]
+    /\ stops = [asked |-> {m \in alive : locals[m].phase = "stopping"},
+                given |-> {m \in alive : HoldsGroup(locals[m])}, held |-> held]
     /\ told = [m \in Member |-> {}]
     /\ spent = [crashes |-> used.crashes, false |-> 1, leaves |-> 0, restarts |-> used.restarts, casts |-> 0,
                 transfers |-> 0, misuses |-> 0, closes |-> 0]

@@ -46,7 +46,7 @@ CallerStays(i, s, e) ==
 
 \* GMS resumes the group, and takes it for stopped.
 TakenForStopped(i, s, e) ==
-    LET Becomes(t) == IF s.group # "free" /\ t.group = "free" THEN [t EXCEPT !.group = "stopped"] ELSE t
+    LET Becomes(t) == IF s.phase # "at rest" /\ t.phase = "at rest" THEN [t EXCEPT !.phase = "announcing"] ELSE t
     IN Defective(2, i, s, e, Becomes)
 
 \* A member takes itself for the creator of the view that it is sent. And a joiner takes all members for first incarnations.

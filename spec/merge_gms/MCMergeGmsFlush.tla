@@ -85,10 +85,8 @@ ReceivesWhereItEnters == PassedUpWith(LogsNow, CutsNow, IF DepartsEntering THEN 
 EntersForeignView(s, decision) ==
     LET departs == s.leaving /\ Head(decision.members) \in s.suspected
         own == IF departs THEN [decision EXCEPT !.id.creator = "Z"] ELSE decision
-    IN [s EXCEPT !.decision = own, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
-                 !.asking = {}, !.newest = G!NoDecision, !.awaiting = {}, !.owed = {},
-                 !.queue = G!Kept(s, decision), !.group = "free", !.admitting = 0, !.leave_asked = "",
-                 !.joining = FALSE]
+    IN [G!Into(s, "following", {}) EXCEPT !.decision = own, !.suspected = @ \cap MembersOf(decision),
+                                          !.queue = G!Kept(s, decision), !.leave_asked = "", !.joining = FALSE]
 
 -----------------------------------------------------------------------------
 (* Defects of a multicast: in the place of CastData                           *)

@@ -94,14 +94,14 @@ IsWish(s, type) == Wishes(s) /\ s.wish.type = type
 Coordinates(s) == M!Coordinates(s.merge) /\ ~s.gms.gone
 
 \* It leads its subgroup, and is in no merge: no merged view that is decided comes to any of them.
-IsCertain(s) == s.gms.phase = "leading" /\ ~M!Merging(s.merge)
+IsCertain(s) == G!Leads(s.gms) /\ ~M!Merging(s.merge)
 
 \* A view that it has not may yet come.
 MayCome(s, id) == id.counter > Own(s).id.counter /\ ~IsCertain(s)
 
 \* GMS has nothing under way, and does not have the group stopped. (Who has left led with the group stopped, or
 \* did not lead.)
-GmsIsIdle(s) == G!IsDone(s.gms) /\ s.gms.group = "free"
+GmsIsIdle(s) == s.gms.phase = "at rest"
 
 Unchanged(s) == [state |-> s, effects |-> <<>>]
 
@@ -166,7 +166,7 @@ GmsStep(s, e) == LET Taken(g) == AfterGms(s, g) IN With(G!Step(s.gms, e), Taken)
 \* Merging has the group no more.
 EndUseOfGroup(s) ==
     [state |-> [s EXCEPT !.holds = "no"],
-     effects |-> IF SuspendAgainAfterMerge /\ s.gms.group = "stopping" THEN <<G!SuspendGroup>> ELSE <<G!ResumeGroup>>]
+     effects |-> IF SuspendAgainAfterMerge /\ s.gms.phase = "stopping" THEN <<G!SuspendGroup>> ELSE <<G!ResumeGroup>>]
 
 \* The view as decided, and the events for the layers below.
 ToTake(s, d) == d
@@ -178,8 +178,8 @@ TakeView(s, decided) ==
         first == Head(d.members) = s.member
         entered == [G!Enter(s.gms, d) EXCEPT
                         !.queue = IF first THEN s.gms.queue ELSE @,
-                        !.phase = IF first /\ ~FirstMemberQueries THEN "leading" ELSE @,
-                        !.group = IF first /\ ~FirstMemberQueries THEN "unknown" ELSE @]
+                        !.phase = IF first /\ ~FirstMemberQueries THEN "announcing" ELSE @,
+                        !.took_over = first /\ ~FirstMemberQueries]
     IN [state |-> [s EXCEPT !.gms = entered, !.holds = "no", !.probed = {}],
         effects |-> SayBelow(d)]
 
@@ -281,7 +281,7 @@ AskForDigest(s) ==
 \* Merging wants the group, and GMS does not have it.
 MaybeStop(s) ==
     IF ~Wishes(s) \/ s.holds # "no" THEN Unchanged(s)
-    ELSE IF ~WaitForGmsIdle /\ s.gms.group = "stopped" THEN AskForDigest(s)
+    ELSE IF ~WaitForGmsIdle /\ G!HoldsGroup(s.gms) THEN AskForDigest(s)
     ELSE IF ~GmsIsIdle(s) THEN Unchanged(s)
     ELSE IF ~StopBeforeDigest THEN AskForDigest(s)
     ELSE [state |-> [s EXCEPT !.holds = "stopping"], effects |-> <<G!SuspendGroup>>]
@@ -306,9 +306,9 @@ FromM(s, e) ==
 
 \* The group is stopped: for GMS, if it has asked meanwhile, or for merging, or for neither any more.
 GroupStopped(s, e) ==
-    IF e.asker # G!Self \/ s.holds = "no" \/ (~HoldGmsDuringMerge /\ s.gms.group = "stopping") THEN FromG(s, e)
+    IF e.asker # G!Self \/ s.holds = "no" \/ (~HoldGmsDuringMerge /\ s.gms.phase = "stopping") THEN FromG(s, e)
     ELSE IF s.holds # "stopping" THEN Ignored(s)
-    ELSE IF s.gms.group = "stopping" THEN FromG([s EXCEPT !.holds = "no"], e)
+    ELSE IF s.gms.phase = "stopping" THEN FromG([s EXCEPT !.holds = "no"], e)
     ELSE Ending(IF Wishes(s) THEN AskForDigest(s) ELSE EndUseOfGroup(s))
 
 \* Merging takes the step that it waited with.
@@ -404,7 +404,7 @@ LeaveAgain(s, x) ==
 MergeViewReceived(s, e) ==
     LET x == e.sender
         merged == e.message.merged
-        next == Own(s).id \in merged.follows /\ IsMember(s, x) /\ s.gms.phase # "leading"
+        next == Own(s).id \in merged.follows /\ IsMember(s, x) /\ ~G!Leads(s.gms)
     IN IF RejectSuspectedSender /\ x \in s.gms.suspected THEN Ignored(s)
        ELSE IF merged.id = Own(s).id
        THEN IF s.gms.gone THEN Ignored(s)

@@ -84,10 +84,10 @@ Converged ==
     /\ \A m \in There : ViewMembers(m) = There /\ \A x \in There : installed[x] = installed[m]
     /\ \A m \in There :
         LET s == local[m] IN
-        /\ s.gms.awaiting = {} /\ s.gms.asking = {} /\ s.gms.owed = {} /\ s.gms.queue = <<>>
+        /\ s.gms.awaits = {} /\ s.gms.owed = {} /\ s.gms.queue = <<>>
         /\ ~Wishes(s) /\ s.holds = "no" /\ s.early = <<>>
-        /\ s.gms.phase = IF Coordinates(s) THEN "leading" ELSE "following"
-        /\ s.gms.group = "free" /\ ~s.gms.leaving
+        /\ s.gms.phase = IF Coordinates(s) THEN "at rest" ELSE "following"
+        /\ ~s.gms.leaving
 
 \* A group that has come to rest is in one view, and waits for nothing.
 ConvergedWhenQuiescent == Quiescent => Converged
@@ -135,7 +135,7 @@ ViewHeldWhileMergingStep ==
 AwaitedIsRequested ==
     \A m \in up :
         LET s == local[m] IN
-        /\ s.gms.group = "stopping" => m \in stops.asked \/ s.holds # "no"
+        /\ s.gms.phase = "stopping" => m \in stops.asked \/ s.holds # "no"
         /\ s.holds = "stopping" => m \in stops.asked
         /\ s.holds = "digest" => Wishes(s) /\ \E a \in answers[m] : a.asker = Self
 
@@ -144,7 +144,7 @@ DecidesAndPromisesOnlyWhenStoppedStep ==
     act'.outcome = "handled" =>
         LET m == act'.member
             s == local'[m]
-            decides == s.gms.phase = "leading" /\ Own(s) # Own(local[m]) /\ Own(s).id.creator = m
+            decides == G!Leads(s.gms) /\ Own(s) # Own(local[m]) /\ Own(s).id.creator = m
                        /\ InView(local[m])
         IN (decides \/ Down(act'.effects, "GetDigest") # {} \/ Down(act'.effects, "DigestPromised") # {}) =>
                 m \in stops.given \/ act'.event.type = "GroupStopped"

@@ -24,7 +24,7 @@ AsksOutOfTurn(s) ==
     ELSE IF (Wishes(s) /\ GmsIsIdle(s)) \/ (InView(s) /\ InMerged(s) /\ ~G!IsActing(s.gms))
     THEN [state |-> [s EXCEPT !.holds = "stopping"], effects |-> <<G!SuspendGroup>>] ELSE Unchanged(s)
 AsksEarly(s) ==
-    IF Wishes(s) /\ s.holds = "no" /\ s.gms.phase = "leading"
+    IF Wishes(s) /\ s.holds = "no" /\ G!Leads(s.gms)
     THEN [state |-> [s EXCEPT !.holds = "stopping"], effects |-> <<G!SuspendGroup>>] ELSE Unchanged(s)
 
 \* In the place of FromGms: a joiner is sent its view with the old members.
@@ -144,22 +144,21 @@ ApplyTakingAll(action, m, event, consumed, given) ==
                 IF Own(step.state) = Own(local[m]) THEN @ ELSE NumberIn(views', Own(step.state))]
 
 -----------------------------------------------------------------------------
-(* The end of a merge: in the place of MaybeResume in Gms. The first member   *)
-(* of the merged view resumes the group, and something is left.               *)
+(* The end of a merge: in the place of Resume in Gms. The first member of the *)
+(* merged view resumes the group, and something is left.                      *)
 
-Resumes(s, left) ==
-    IF G!MustResume(s) THEN [state |-> left, effects |-> <<G!ResumeGroup>>] ELSE [state |-> s, effects |-> <<>>]
-Freed(s) == [s EXCEPT !.group = "free"]
+ResumesWith(left) == [state |-> left, effects |-> <<G!ResumeGroup>>]
 
-AwaitsAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.awaiting = G!Others(s)])
-AsksAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.asking = G!Others(s)])
-OwesAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.owed = G!Others(s)])
-QueuesAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.queue = <<G!OwnLeave(s)>>])
-FollowsAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.phase = "following"])
-KeepsTheGroup(s) == Resumes(s, s)
+AwaitsAtLast(s) == ResumesWith(G!Into(s, "at rest", G!Others(s)))
+AsksAtLast(s) == ResumesWith(G!Into(s, "asking", G!Others(s)))
+OwesAtLast(s) == ResumesWith([G!Into(s, "at rest", {}) EXCEPT !.owed = G!Others(s)])
+QueuesAtLast(s) == ResumesWith([G!Into(s, "at rest", {}) EXCEPT !.queue = <<G!OwnLeave(s)>>])
+SuspendsAfterTakeover(s) == G!IsDone(s) /\ s.took_over    \* (in the place of MustSuspend: what is queued is overlooked)
+FollowsAtLast(s) == ResumesWith(G!Into(s, "following", {}))
+KeepsTheGroup(s) == ResumesWith(s)
 
 \* It has another view with the same members.
-CountsOnAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.decision.id.counter = @ + 1])
+CountsOnAtLast(s) == ResumesWith([G!Into(s, "at rest", {}) EXCEPT !.decision.id.counter = @ + 1])
 
 -----------------------------------------------------------------------------
 (* A member follows a merged view: in the place of TakeView                   *)
@@ -226,10 +225,8 @@ StartsAtNothing(decision) == PassDown([type |-> "DigestSet", digest |-> G!NoDige
 JoinsElsewhere(s, decision) ==
     LET other == IF s.decision = G!NoDecision /\ decision.id.creator # s.member
                  THEN [decision EXCEPT !.id.counter = @ + 1] ELSE decision
-    IN [s EXCEPT !.decision = other, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
-                 !.asking = {}, !.newest = G!NoDecision, !.awaiting = {}, !.owed = {},
-                 !.queue = G!Kept(s, decision), !.group = "free", !.admitting = 0, !.leave_asked = "",
-                 !.joining = FALSE]
+    IN [G!Into(s, "following", {}) EXCEPT !.decision = other, !.suspected = @ \cap MembersOf(decision),
+                                          !.queue = G!Kept(s, decision), !.leave_asked = "", !.joining = FALSE]
 
 -----------------------------------------------------------------------------
 (* Incarnations, and what waits for the next one                              *)

@@ -365,7 +365,7 @@ StackQuiescent ==
 \* The group comes to rest only when every member has resumed, and has what was asked for, ...
 GoesOn(m) ==
     /\ ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {} /\ ~Flush!Running(flush[m])
-    /\ local[m].gms.group # "stopping" /\ local[m].holds = "no" /\ m \notin stops.asked \cup stops.given
+    /\ local[m].gms.phase # "stopping" /\ local[m].holds = "no" /\ m \notin stops.asked \cup stops.given
 UnblockedWhenQuiescent == StackQuiescent => \A m \in up : GoesOn(m)
 
 \* ... and, if there is no other member to be found, is in one view and waits for nothing.

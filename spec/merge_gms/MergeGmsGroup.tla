@@ -512,7 +512,7 @@ Init ==
                     IF InFirst(m) = {} THEN Start(m)
                     ELSE [Start(m) EXCEPT
                             !.gms.decision = Begun(m), !.merge.decision = Begun(m),
-                            !.gms.phase = IF Head(Begun(m).members) = m THEN "leading" ELSE "following"]]
+                            !.gms.phase = IF Head(Begun(m).members) = m THEN "at rest" ELSE "following"]]
     /\ network = {} /\ up = Member
     /\ life = [m \in Member |-> 0]
     /\ stops = [asked |-> {}, given |-> {}, held |-> {}]

@@ -22,9 +22,9 @@ ParticipantPromoted ==
     \E m \in up : IsThere(installed[m]) /\ Coordinates(local[m]) /\ Own(local[m]).id.creator # m
 JoinedAfterAMerge ==
     \E k \in DOMAIN views : views[k].joins # {} /\ \E j \in views[k].preds : IsThere(j)
-JoinerWaitsForTheMerge == \E m \in up : Merging(m) /\ local[m].gms.group = "stopping"
+JoinerWaitsForTheMerge == \E m \in up : Merging(m) /\ local[m].gms.phase = "stopping"
 MergeWaitsForGms == \E m \in up : Wishes(local[m]) /\ local[m].holds = "no"
-BothHaveAsked == \E m \in up : local[m].holds = "stopping" /\ local[m].gms.group = "stopping"
+BothHaveAsked == \E m \in up : local[m].holds = "stopping" /\ local[m].gms.phase = "stopping"
 ExcludedAfterwards ==
     \E k \in DOMAIN views : \E j \in views[k].preds :
         IsThere(j) /\ MembersOf(views[j]) \ MembersOf(views[k]) # {}
@@ -70,6 +70,6 @@ Alphabet(messages, given) ==
 Observed(m) ==
     [view |-> <<Own(local[m]).id.creator, Own(local[m]).id.counter, Own(local[m]).members>>,
      coordinates |-> Coordinates(local[m]), merging |-> Merging(m), phase |-> local[m].gms.phase,
-     group |-> local[m].gms.group, suspected |-> M!Sorted(Suspects(m)), gone |-> local[m].gms.gone,
+     suspected |-> M!Sorted(Suspects(m)), gone |-> local[m].gms.gone,
      stopped |-> m \in stops.held, delivered |-> DeliveredBy(m)]
 =============================================================================

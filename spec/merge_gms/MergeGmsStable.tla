@@ -170,7 +170,7 @@ StackInit ==
                     IF InFirst(m) = {} THEN Start(m)
                     ELSE [Start(m) EXCEPT
                             !.gms.decision = Begun(m), !.merge.decision = Begun(m),
-                            !.gms.phase = IF Head(Begun(m).members) = m THEN "leading" ELSE "following"]]
+                            !.gms.phase = IF Head(Begun(m).members) = m THEN "at rest" ELSE "following"]]
     /\ network = {} /\ gossip = {} /\ promises = {}
     /\ up = Member
     /\ life = [m \in Member |-> 0]

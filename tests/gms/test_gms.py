@@ -58,7 +58,7 @@ SEVENTH = decision(7, "A", "ABCDE")
 
 
 def member(name: str, of: gms.Decision = SEVENTH, **more: Any) -> gms.State:  # noqa: ANN401 - fields
-    phase = "leading" if of.members[0] == name else "following"
+    phase = "at rest" if of.members[0] == name else "following"
     return evolve(gms.start(name), **{"decision": of, "phase": phase, **more})
 
 
@@ -93,7 +93,7 @@ def test_who_finds_itself_founds_a_group() -> None:
     view = View(ViewId(1, "A"), ("A",))
     assert [PassDown(ViewInstalled(view)), PassUp(ViewInstalled(view))] == effects
     assert state.acts
-    assert "leading" == state.phase
+    assert "at rest" == state.phase
 
 
 def test_a_joiner_asks_whom_it_found_and_says_which_life_it_is() -> None:
@@ -126,7 +126,7 @@ def test_the_view_with_a_joiner_has_the_digest_and_goes_to_the_old_members_first
         assert [] == effects
     state, effects = run(state, ack("E", 8))
     assert [Send("F", gms.JoinRsp(eighth))] == effects
-    assert frozenset("F") == state.awaiting
+    assert ("answering", frozenset("F")) == (state.phase, state.awaits)
 
 
 def test_a_joiner_starts_where_the_digest_says() -> None:
@@ -193,7 +193,7 @@ def test_a_view_grants_the_requests_at_the_head_of_the_queue(most: int, views: l
         assert frozenset(members) - {*before} == state.decision.joiners
         for each in members[1:]:
             state, _ = gms.step(config, state, ack(each, 7 + number))
-    assert ("free", ()) == (state.group, state.queue)
+    assert ("at rest", ()) == (state.phase, state.queue)
 
 
 def test_a_coordinator_that_leaves_admits_first() -> None:
@@ -235,7 +235,7 @@ def test_a_joiner_that_is_suspected_before_it_is_official_does_not_stay() -> Non
     assert (gms.Request("join", "G", 0),) == after.granting, "G is let in with the same digest"
     nobody, effects = run(after, gms.Suspected("G"))
     assert [PassDown(PromiseWithdrawn("G")), RESUME] == effects
-    assert nobody.admitting == 0
+    assert (nobody.phase, nobody.admitting) == ("at rest", 0)
     assert (nobody, []) == run(nobody, given(**DELIVERED)), "the answer comes late"
 
 
@@ -363,7 +363,7 @@ def test_who_takes_over_asks_all_that_it_does_not_suspect() -> None:
     state, effects = run(member("C"), gms.Suspected("A"), gms.Suspected("B"))
     query = gms.Query(ViewId(7, "A"), frozenset("AB"))
     assert [suspicion("B"), Send("D", query), Send("E", query)] == effects
-    assert ("asking", frozenset("DE")) == (state.phase, state.asking)
+    assert ("asking", frozenset("DE")) == (state.phase, state.awaits)
 
 
 def test_who_answers_refuses_what_the_seniors_send_from_then_on() -> None:
@@ -411,7 +411,7 @@ def test_a_late_question_makes_nobody_refuse_who_is_back_as_its_junior() -> None
 def test_a_question_of_a_former_life_that_comes_late_is_answered_and_changes_nothing() -> None:
     """FLAW-89: E asked in the seventh view, and has been let in again."""
     ninth = decision(9, "C", "CDE", (8, "C"), joiners="E", lives={"E": 1})
-    state = evolve(member("C", ninth), awaiting=frozenset("E"))
+    state = evolve(member("C", ninth), phase="answering", awaits=frozenset("E"))
     query = gms.QueryReceived("E", gms.Query(ViewId(7, "A"), frozenset("AB")))
     assert (state, [Send("E", gms.Answer(ViewId(7, "A"), ninth))]) == run(state, query)
 
@@ -432,8 +432,8 @@ def test_a_view_that_only_some_have_is_sent_again_before_another_is_decided() ->
         PassUp(ViewInstalled(eighth.view)),
         *(Send(old, gms.NewView(eighth)) for old in "CDE"),
     ] == effects
-    assert ("leading", frozenset("CDE"), frozenset("F")) == (state.phase, state.awaiting, state.owed)
-    assert "unknown" == state.group
+    assert ("announcing", frozenset("CDE"), frozenset("F")) == (state.phase, state.awaits, state.owed)
+    assert state.took_over
     state, effects = run(state, *(ack(old, 8) for old in "CDE"))
     assert [Send("F", gms.JoinRsp(eighth))] == effects
     state, effects = run(state, ack("F", 8))
@@ -442,10 +442,10 @@ def test_a_view_that_only_some_have_is_sent_again_before_another_is_decided() ->
 
 def test_an_acknowledgement_of_another_view_counts_for_nothing() -> None:
     state, _ = run(member("A"), gms.Suspected("E"), STOPPED)
-    assert frozenset("BCD") == state.awaiting
+    assert frozenset("BCD") == state.awaits
     for late in (ack("B", 7), ack("B", 8, "B"), ack("F", 8)):
         assert (state, []) == run(state, late)
-    assert frozenset("CD") == run(state, ack("B", 8))[0].awaiting
+    assert frozenset("CD") == run(state, ack("B", 8))[0].awaits
 
 
 def test_nobody_waits_for_the_dead() -> None:
@@ -495,12 +495,12 @@ def test_who_has_gone_another_way_says_so_and_is_waited_for_no_longer() -> None:
     assert (member("F", theirs), [Send("B", gms.Answer(ViewId(8, "B"), theirs))]) == (state, effects)
     again, effects = run(state, gms.JoinRspReceived("A", gms.JoinRsp(theirs)))
     assert (state, [Send("A", gms.ViewAck(ViewId(8, "A")))]) == (again, effects)
-    waiting = member("B", ours, awaiting=frozenset("F"))
+    waiting = member("B", ours, phase="answering", awaits=frozenset("F"))
     late = gms.AnswerReceived("F", gms.Answer(ViewId(7, "A"), theirs))
     assert (waiting, []) == run(waiting, late)
     alone, effects = run(waiting, gms.AnswerReceived("F", gms.Answer(ViewId(8, "B"), theirs)))
     assert [suspicion("F"), SUSPEND] == effects
-    assert (frozenset(), frozenset("F")) == (alone.awaiting, alone.suspected)
+    assert (frozenset(), frozenset("F")) == (alone.awaits, alone.suspected)
 
 
 @pytest.mark.parametrize("life", [0, 1])
@@ -516,7 +516,7 @@ def test_a_request_that_another_coordinator_has_granted_is_not_granted_again(lif
     assert (frozenset("AF"), (gms.Request("join", "F", life),)) == (state.suspected, state.queue)
     state, _ = run(state, STOPPED)
     assert (tuple("BC"), ()) == (state.decision.members, state.queue)
-    assert (frozenset("C"), "stopped") == (state.awaiting, state.group)
+    assert ("announcing", frozenset("C"), False) == (state.phase, state.awaits, state.took_over)
     assert [RESUME] == run(state, ack("C", 9, "B"))[1]
 
 
@@ -562,7 +562,7 @@ def test_who_is_asked_and_has_gone_another_way_is_no_member_any_more() -> None:
     asking, _ = run(member("B"), gms.Suspected("A"))
     state, effects = run(asking, gms.AnswerReceived("E", gms.Answer(ViewId(7, "A"), other)))
     assert [suspicion("E")] == effects
-    assert (frozenset("CD"), frozenset("AE")) == (state.asking, state.suspected)
+    assert (frozenset("CD"), frozenset("AE")) == (state.awaits, state.suspected)
     left_out = decision(8, "A", "ACDE", (7, "A"))
     state, _ = run(asking, gms.AnswerReceived("E", gms.Answer(ViewId(7, "A"), left_out)))
     assert (frozenset("AE"), gms.NO_DECISION) == (state.suspected, state.newest)
@@ -576,14 +576,14 @@ def test_the_group_is_stopped_before_each_view_and_let_go_when_the_last_is_every
     assert [SUSPEND] == effects
     assert (state, [PassDown(GroupStopped("STATE_TRANSFER"))]) == run(state, GroupStopped("STATE_TRANSFER"))
     state, _ = run(state, STOPPED, join_req("F"))
-    assert (tuple("AB"), "stopped") == (state.decision.members, state.group)
+    assert (tuple("AB"), "announcing") == (state.decision.members, state.phase)
     assert (state, []) == run(state, STOPPED), "each Suspend has one answer"
     state, effects = run(state, ack("B", 8))
     assert [SUSPEND] == effects, "again, and no member was resumed"
     state, effects = run(state, STOPPED, given(A=0, B=0), ack("B", 9))
     assert [Send("F", gms.JoinRsp(state.decision))] == effects
     state, effects = run(state, ack("F", 9))
-    assert ([RESUME], "free") == (effects, state.group)
+    assert ([RESUME], "at rest") == (effects, state.phase)
 
 
 def test_a_request_that_is_withdrawn_while_the_group_is_being_stopped_is_no_view() -> None:
@@ -598,7 +598,7 @@ def test_who_takes_over_has_the_group_stopped_and_lets_it_go_though_it_has_no_vi
     state, _ = run(member("B"), gms.NewViewReceived("A", gms.NewView(eighth)))
     answers = (gms.AnswerReceived(m, gms.Answer(ViewId(8, "A"), eighth)) for m in "CDE")
     state, effects = run(state, *answers)
-    assert ("leading", "unknown") == (state.phase, state.group)
+    assert ("announcing", True) == (state.phase, state.took_over)
     state, effects = run(state, *(ack(m, 8) for m in "CDE"))
     assert [SUSPEND] == effects
     assert ([RESUME], 8) == (run(state, STOPPED)[1], state.decision.id.counter)
@@ -627,7 +627,7 @@ def test_a_joiner_tells_those_above_whom_it_suspects_when_it_has_told_them_of_it
         (gms.start("F"), gms.LeaveRequested(), "a member that is in no view does not leave"),
         (member("A"), gms.Suspected("A"), "a member does not suspect itself"),
         (
-            member("A", queue=(gms.Request("join", "F", 0),), admitting=1, asked=1),
+            member("A", queue=(gms.Request("join", "F", 0),), phase="admitting", admitting=1, asked=1),
             given(A=1, B=2),
             "the digest's members are not the view's",
         ),

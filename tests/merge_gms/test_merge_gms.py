@@ -111,9 +111,8 @@ class Group:
             assert (state.wish, state.holds, state.early) == (None, "no", ())
             assert not state.merge.merging
             assert state.merge.decision == state.own
-            assert state.gms.phase == ("leading" if state.coordinates else "following")
-            assert not state.gms.awaiting
-            assert state.gms.group == "free"
+            assert state.gms.phase == ("at rest" if state.coordinates else "following")
+            assert not state.gms.awaits
 
 
 def test_two_subgroups_become_one() -> None:

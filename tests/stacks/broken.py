@@ -123,9 +123,9 @@ BROKEN: Final = (
         "answered_before_acks",
         "gms",
         "JoinRspAfterAcks",
-        "    if state.awaiting:\n        return state, ()\n    answered = evolve(state, owed=frozenset(), "
-        "awaiting=state.owed)",
-        "    answered = evolve(state, owed=frozenset(), awaiting=state.awaiting | state.owed)",
+        "awaits=olds, owed=decision.joiners)\n    return proceed(announcing, (*_installed(decision), *views, *released))",
+        "awaits=olds | decision.joiners)\n    answers = _send_all(decision, decision.joiners, JoinRsp(decision))\n"
+        "    return proceed(announcing, (*_installed(decision), *views, *released, *answers))",
     ),
     Broken(
         "seniors_not_refused",
@@ -135,7 +135,7 @@ BROKEN: Final = (
         "refused = frozenset()",
     ),
     Broken("any_view_installed", "gms", "PredecessorCheck", "if decision.follows != state.decision.id:", "if False:"),
-    Broken("dead_awaited", "gms", "Struck", "gone = {member}\n", "gone: set[str] = set()\n"),
+    Broken("dead_awaited", "gms", "Struck", "awaits=state.awaits - {member}, ", ""),
     Broken(
         "counter_above_own",
         "merge",

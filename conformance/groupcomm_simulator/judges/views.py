@@ -98,8 +98,8 @@ class Views(Judge):
                     self._installs(process, view, after.decision)
                 case PassDown(DigestSet(vector) | merge.WindowsAdded(vector)):
                     self._starts[process] = vector
-                case PassDown(DigestPromised(to)) if to in after.promised:
-                    self._promised(process, to, after.promised[to])
+                case PassDown(DigestPromised(to)) if to in after.promisees:
+                    self._promised(process, to, after.promisees[to])
                 case PassDown(DigestPromised(to)):
                     self._kept.add((process, to))
                 case PassDown(PromiseWithdrawn(to)) if (process, to) in self._kept:

@@ -4,7 +4,7 @@ import "groupcomm.example/port/group"
 
 // Start is a member before its first view.
 func Start(member string) State {
-	return State{Member: member, Phase: "following", Group: "free"}
+	return State{Member: member, Phase: "following"}
 }
 
 // InView says whether it has installed a view.
@@ -73,8 +73,11 @@ func (s State) promisees() []string {
 
 func (s State) withoutJoin(m string) State {
 	isOther := func(r Request) bool { return !r.isJoin() || r.Member != m }
-	admitting := len(group.Select(s.granting(), isOther))
-	s.Queue, s.Admitting = group.Select(s.Queue, isOther), int64(admitting)
+	granting := len(group.Select(s.granting(), isOther))
+	s.Queue, s.Admitting = group.Select(s.Queue, isOther), int64(granting)
+	if s.Phase == "admitting" && granting == 0 {
+		s.Phase = "announcing"
+	}
 	return s
 }
 
@@ -92,7 +95,7 @@ func is(m string) func(string) bool { return func(x string) bool { return x == m
 func all(string) bool               { return true }
 
 func (s State) struck(m string) State {
-	s.Asking, s.Awaiting, s.Owed = s.Asking.Without(m), s.Awaiting.Without(m), s.Owed.Without(m)
+	s.Awaits, s.Owed = s.Awaits.Without(m), s.Owed.Without(m)
 	return s
 }
 
@@ -103,15 +106,29 @@ func (s State) queued(r Request) State {
 	return s
 }
 
+// Phases, in the order in which one follows another. Gms.tla says what each waits for.
+var Phases = []string{"following", "asking", "announcing", "answering", "at rest", "stopping", "admitting"}
+
+// Leads says whether it decides the views.
+func (s State) Leads() bool { return s.Phase != "following" && s.Phase != "asking" }
+
+// spreads: acknowledgements of its view are awaited.
+func (s State) spreads() bool { return s.Phase == "announcing" || s.Phase == "answering" }
+
+// into is it in another phase: nothing is left of the one before.
+func (s State) into(phase string, awaits Set) State {
+	s.Phase, s.Awaits, s.Newest = phase, awaits, group.NoDecision
+	s.TookOver, s.Owed, s.Admitting = false, nil, 0
+	return s
+}
+
 // Enter is what a member has when it has installed a view.
 func (s State) Enter(d Decision) State {
 	s.Queue = group.Select(s.Queue, func(r Request) bool {
 		return r.Kind == "leave" && r.Member != s.Member && d.Set().Has(r.Member)
 	})
-	s.Decision, s.Suspected, s.Phase = d, s.Suspected.And(d.Set()), "following"
-	s.Asking, s.Newest, s.Awaiting, s.Owed = nil, group.NoDecision, nil, nil
-	s.Group, s.Admitting, s.LeaveAsked, s.Joining = "free", 0, "", false
-	return s
+	s.Decision, s.Suspected, s.LeaveAsked, s.Joining = d, s.Suspected.And(d.Set()), "", false
+	return s.into("following", nil)
 }
 
 func installed(d Decision) group.Effects {
@@ -135,50 +152,58 @@ func send(to string, message any) group.Effects {
 
 // A step ends with Proceed
 
-// IsDone says that its last view is everywhere.
-func (s State) IsDone() bool {
-	return s.Phase == "leading" && len(s.Awaiting) == 0 && s.Admitting == 0
+// isDone: its last view is everywhere.
+func (s State) isDone() bool {
+	return (s.spreads() || s.Phase == "at rest") && len(s.Awaits) == 0
 }
 
 func (s State) hasToDecide() bool { return len(s.Queue) > 0 || len(s.Suspected) > 0 }
 
-// Proceed does one thing after the other; the state that each leaves is the next one's.
+// mustGo: it asked a senior to leave, and would have to take over.
+func (s State) mustGo() bool {
+	return !s.Leads() && s.Acts() && s.Leaving && s.Decision.Members[0] != s.Member
+}
+
+// Proceed does all that follows, once down the list of phases.
 func Proceed(s State, effects group.Effects) Result {
-	do := func(more ...group.Effect) { effects = append(group.Join(effects), more...) }
-	// It asked a senior, would have to take over, and goes instead.
-	if s.Leaving && s.Acts() && s.Phase != "leading" && s.Decision.Members[0] != s.Member {
-		s.Gone = true
-		do(group.PassUp{Event: Left{}})
-	}
-	if s.Phase == "following" && s.Acts() { // it takes over
-		s.Phase, s.Asking = "asking", s.others()
-		do(group.SendAll(s.Decision.Members, s.Asking,
-			Query{ViewId: s.Decision.Id, Seniors: before(s.Decision, s.Member)})...)
-	}
-	if s.Phase == "asking" && s.Acts() && len(s.Asking) == 0 { // all have answered
-		var sent group.Effects
-		s, sent = s.sendAgain()
-		do(sent...)
-	}
-	if len(s.Awaiting) == 0 && len(s.Owed) > 0 && s.Admitting == 0 { // joiners are answered
-		do(group.SendAll(s.Decision.Members, s.Owed, JoinRsp{Decision: s.Decision})...)
-		s.Owed, s.Awaiting = nil, s.Owed
-	}
-	if s.IsDone() && (s.Group == "unknown" || s.Group != "stopping" && s.hasToDecide()) {
-		s.Group = "stopping"
-		do(SuspendGroup)
-	}
-	if s.IsDone() && s.Group == "stopped" {
-		s.Group = "free"
-		do(ResumeGroup)
+	for _, phase := range Phases {
+		if s.Phase == phase {
+			t, more := s.follow()
+			s, effects = t, group.Join(effects, more)
+		}
 	}
 	if s.Leaving && !s.Gone && !s.Acts() { // it asks whoever acts, and again when that is another
 		if first := s.Unsuspected()[0]; first != s.LeaveAsked {
 			s.LeaveAsked = first
-			do(send(first, LeaveReq{Life: s.Life})...)
+			effects = group.Join(effects, send(first, LeaveReq{Life: s.Life}))
 		}
 	}
 	return group.Handled(s, effects)
+}
+
+// follow is the next thing that follows, if a phase is at its end.
+func (s State) follow() (State, group.Effects) {
+	switch ended := len(s.Awaits) == 0; {
+	case s.Gone:
+		return s, nil
+	case s.mustGo():
+		s.Gone = true
+		return s, group.Effects{group.PassUp{Event: Left{}}}
+	case s.Phase == "following" && s.Acts(): // it takes over
+		query := Query{ViewId: s.Decision.Id, Seniors: before(s.Decision, s.Member)}
+		return s.into("asking", s.others()), group.SendAll(s.Decision.Members, s.others(), query)
+	case s.Phase == "asking" && ended: // all have answered
+		return s.sendAgain()
+	case s.Phase == "announcing" && ended && len(s.Owed) > 0: // joiners are answered
+		sent := group.SendAll(s.Decision.Members, s.Owed, JoinRsp{Decision: s.Decision})
+		s.Phase, s.Awaits, s.Owed = "answering", s.Owed, nil
+		return s, sent
+	case s.isDone() && (s.TookOver || s.hasToDecide()):
+		return s.into("stopping", nil), group.Effects{SuspendGroup}
+	case s.isDone() && s.Phase != "at rest":
+		return s.into("at rest", nil), group.Effects{ResumeGroup}
+	}
+	return s, nil
 }
 
 var (
@@ -198,7 +223,8 @@ func (s State) sendAgain() (State, group.Effects) {
 	others := s.others()
 	late := s.Decision.Joiners.And(others)
 	olds := others.Minus(late)
-	s.Phase, s.Group, s.Awaiting, s.Owed = "leading", "unknown", olds, late
+	s = s.into("announcing", olds)
+	s.TookOver, s.Owed = true, late
 	if s.Leaving {
 		s = s.queued(s.ownLeave())
 	}
@@ -289,9 +315,7 @@ func joinRequested(s State, e JoinRequested) Result {
 		Lives:   Vector{s.Member: 0},
 		Joiners: Set{s.Member},
 	}
-	s = s.Enter(founding)
-	s.Phase = "leading"
-	return group.Handled(s, installed(founding))
+	return group.Handled(s.Enter(founding).into("at rest", nil), installed(founding))
 }
 
 func leaveRequested(s State) Result {
@@ -302,7 +326,7 @@ func leaveRequested(s State) Result {
 		return group.Ignored(s)
 	}
 	s.Leaving = true
-	if s.Phase == "leading" {
+	if s.Leads() {
 		s = s.queued(s.ownLeave())
 	}
 	return Proceed(s, nil)
@@ -314,7 +338,7 @@ func joinReqReceived(s State, e JoinReqReceived) Result {
 	case !s.Acts() || m == s.Member || s.waits(m, life):
 		return group.Ignored(s)
 	case s.isOver(m, life):
-		if s.Awaiting.Has(m) && s.Decision.Joiners.Has(m) && life == s.Decision.Lives[m] {
+		if s.Phase == "answering" && s.Awaits.Has(m) && life == s.Decision.Lives[m] {
 			return group.Handled(s, send(m, JoinRsp{Decision: s.Decision})) // it asks again
 		}
 		if known, ok := s.Decision.Lives[m]; (ok && life == known && !s.isMember(m)) || s.hasLater(m) {
@@ -360,8 +384,7 @@ func leaveRspReceived(s State, e LeaveRspReceived) Result {
 func suspected(s State, e group.Suspected) Result {
 	x := e.Suspect
 	news := s.isMember(x) && !s.Suspected.Has(x)
-	noted := news || s.isQueued("join", x) ||
-		s.Asking.Has(x) || s.Awaiting.Has(x) || s.Owed.Has(x)
+	noted := news || s.isQueued("join", x) || s.Awaits.Has(x) || s.Owed.Has(x)
 	switch {
 	case x == s.Member:
 		return group.LocalError(s)
@@ -411,20 +434,20 @@ func queryReceived(s State, e QueryReceived) Result {
 	refused := seniors.And(before(s.Decision, x))
 	effects := group.Join(s.withdrawal(all),
 		saySuspected(s.Decision.Members, refused.Minus(s.Suspected)), answer)
-	s.Suspected, s.Phase = s.Suspected.Or(refused), "following"
-	s.Asking, s.Newest, s.Awaiting, s.Owed = nil, group.NoDecision, nil, nil
-	s.Group, s.Admitting = "free", 0
-	return Proceed(s, effects)
+	s.Suspected = s.Suspected.Or(refused)
+	return Proceed(s.into("following", nil), effects)
 }
 
 func answerReceived(s State, e AnswerReceived) Result {
 	m, told := e.Sender, e.Message.Decision
-	isAsked := s.Asking.Has(m)
-	if !isAsked && !s.Awaiting.Has(m) || e.Message.ViewId != s.Decision.Id {
+	isAsked := s.Phase == "asking"
+	if !s.Awaits.Has(m) || e.Message.ViewId != s.Decision.Id {
 		return group.Ignored(s)
 	}
 	heard := s
-	heard.Asking = s.Asking.Without(m)
+	if isAsked {
+		heard.Awaits = s.Awaits.Without(m)
+	}
 	switch {
 	case told.IsNone() || told.Id == s.Decision.Id || told.Id == s.Decision.Follows:
 		return Proceed(heard, nil)
@@ -494,10 +517,10 @@ func joinRspReceived(s State, e JoinRspReceived) Result {
 }
 
 func viewAckReceived(s State, e ViewAckReceived) Result {
-	if !s.Awaiting.Has(e.Sender) || e.Message.ViewId != s.Decision.Id {
+	if !s.spreads() || !s.Awaits.Has(e.Sender) || e.Message.ViewId != s.Decision.Id {
 		return group.Ignored(s)
 	}
-	s.Awaiting = s.Awaiting.Without(e.Sender)
+	s.Awaits = s.Awaits.Without(e.Sender)
 	return Proceed(s, nil)
 }
 
@@ -520,8 +543,8 @@ func decide(s State, digest Vector) Result {
 	}
 	staying := group.Select(s.Unsuspected(), func(m string) bool { return !granted.Has(m) })
 	members := group.Join(staying, joiners)
-	done := s
-	done.Queue, done.Admitting = s.waiting(), 0
+	done := s.into("announcing", nil)
+	done.Queue = s.waiting()
 	if group.Same(members, s.Decision.Members) {
 		return Proceed(done, nil)
 	}
@@ -542,7 +565,7 @@ func decide(s State, digest Vector) Result {
 		return group.Handled(done, group.Join(views, released, group.Effects{group.PassUp{Event: Left{}}}))
 	}
 	t := s.Enter(d)
-	t.Phase, t.Group, t.Queue, t.Awaiting, t.Owed = "leading", s.Group, done.Queue, olds, d.Joiners
+	t.Phase, t.Queue, t.Awaits, t.Owed = "announcing", done.Queue, olds, d.Joiners
 	return Proceed(t, group.Join(installed(d), views, released))
 }
 
@@ -567,18 +590,19 @@ func (s State) bundle(most int64) int64 {
 }
 
 func groupStopped(c Config, s State, e group.GroupStopped) Result {
-	if s.Group != "stopping" || e.Asker != Self {
+	if s.Phase != "stopping" || e.Asker != Self {
 		if e.Asker != Self {
 			return group.Handled(s, group.Effects{group.PassDown{Event: e}})
 		}
 		return group.Ignored(s)
 	}
 	s.Queue = group.Select(s.Queue, func(r Request) bool { return !s.isGranted(r) })
-	s.Group, s.Admitting = "stopped", s.bundle(c.MaxBundle)
+	s.Admitting = s.bundle(c.MaxBundle)
 	joiners := s.promisees()
 	if len(joiners) == 0 {
 		return decide(s, nil)
 	}
+	s.Phase = "admitting"
 	s.Asked++
 	var effects group.Effects
 	for _, m := range joiners {
@@ -591,7 +615,7 @@ func digestGiven(s State, e group.DigestGiven) Result {
 	switch {
 	case e.Asker != Self:
 		return group.Handled(s, group.Effects{group.PassUp{Event: e}})
-	case s.Admitting == 0 || e.Request != s.Asked:
+	case s.Phase != "admitting" || e.Request != s.Asked:
 		return group.Ignored(s)
 	case !group.Is(e.Digest, s.members()):
 		return group.LocalError(s)

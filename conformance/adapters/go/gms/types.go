@@ -18,22 +18,22 @@ const Self = "GMS"
 
 // State of a member. Start says what each field is at first, Gms.tla what it means.
 type State struct {
-	Member         string
-	Life           int64
-	Joining        bool
-	Decision       Decision
-	Suspected      Set
-	Phase          string
-	Asking         Set
-	Newest         Decision
-	Awaiting, Owed Set
-	Queue          []Request
-	Group          string
-	Admitting      int64
-	Asked          int64
-	Leaving        bool
-	LeaveAsked     string
-	Gone           bool
+	Member     string
+	Life       int64
+	Joining    bool
+	Decision   Decision
+	Suspected  Set
+	Phase      string
+	Awaits     Set
+	Newest     Decision
+	TookOver   bool
+	Owed       Set
+	Admitting  int64
+	Queue      []Request
+	Asked      int64
+	Leaving    bool
+	LeaveAsked string
+	Gone       bool
 }
 
 // Request to "join" or to "leave", which waits.

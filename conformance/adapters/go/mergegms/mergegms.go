@@ -120,7 +120,7 @@ func (s State) request() (MergeReqReceived, bool) {
 
 // mayCome: a view that it has not may yet come. (Not where it leads its subgroup and is in no merge.)
 func (s State) mayCome(id group.ViewId) bool {
-	isCertain := s.Gms.Phase == "leading" && !s.Merge.Merging()
+	isCertain := s.Gms.Leads() && !s.Merge.Merging()
 	return id.Counter > s.own().Id.Counter && !isCertain
 }
 
@@ -211,7 +211,7 @@ func (t *step) gms(event gms.Event) {
 // letGo: merging has the group no more.
 func (t *step) letGo() {
 	t.Holds = "no"
-	if t.Gms.Group == "stopping" {
+	if t.Gms.Phase == "stopping" {
 		t.do(gms.SuspendGroup)
 	} else {
 		t.do(gms.ResumeGroup)
@@ -357,7 +357,7 @@ func (t *step) askForDigest() {
 func (t *step) ending() Result {
 	t.answerEarly()
 	t.askLeader()
-	if t.wishes() && t.Holds == "no" && t.Gms.IsDone() && t.Gms.Group == "free" {
+	if t.wishes() && t.Holds == "no" && t.Gms.Phase == "at rest" {
 		t.Holds = "stopping"
 		t.do(gms.SuspendGroup)
 	}
@@ -437,7 +437,7 @@ func groupStopped(c Config, s State, e group.GroupStopped) Result {
 		return fromG(c, s, e)
 	case s.Holds != "stopping":
 		return group.Ignored(s)
-	case s.Gms.Group == "stopping":
+	case s.Gms.Phase == "stopping":
 		s.Holds = "no"
 		return fromG(c, s, e)
 	case s.wishes():
@@ -594,7 +594,7 @@ func mergeViewReceived(c Config, s State, e merge.MergeViewReceived) Result {
 		if s.Gms.LeaveAsked == x { // it may have ignored that when it had not got the view
 			t.send(x, gms.LeaveReq{Life: s.Gms.Life})
 		}
-	case merged.Follows.Has(s.own().Id) && s.isMember(x) && s.Gms.Phase != "leading":
+	case merged.Follows.Has(s.own().Id) && s.isMember(x) && !s.Gms.Leads():
 		return fromM(c, s, e)
 	case s.mayCome(merged.Id):
 		return group.Ignored(s)
