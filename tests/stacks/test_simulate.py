@@ -182,7 +182,7 @@ def test_the_command_says_what_happened_and_what_was_not_exercised(capsys: pytes
 
 def test_with_a_majority_one_path_is_judged_and_not_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     stack = "state_transfer/safe/sequencer/flush/merge_gms/stable"
-    code, out, _ = run(capsys, stack, "--majority", "--events", "12000", "--members", "5", "--seed", "7", "--json")
+    code, out, _ = run(capsys, stack, "--majority", "--events", "16000", "--members", "5", "--seed", "7", "--json")
     record = json.loads(out)
     assert 0 == code
     assert record["majority"]
