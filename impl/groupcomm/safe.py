@@ -304,7 +304,7 @@ def _acked(state: State) -> int:
     highest = min((own, *heard)) if len(heard) == len(state.among - {state.member}) else 0
     if highest <= state.before and state.before > state.told:  # only what was delivered before this view may be safe
         knows = len(_heard(state, members)) == len(members - {state.member})
-        highest = min(own, state.before) if knows else 0
+        highest = state.before if knows else 0
     return max(highest, state.told)
 
 

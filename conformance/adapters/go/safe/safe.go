@@ -126,9 +126,6 @@ func (s State) acked() int64 {
 		if n = 0; s.allKnow() {
 			n = s.Before
 		}
-		if own := s.own(); own < n {
-			n = own
-		}
 	}
 	if n < s.Told {
 		return s.Told
@@ -163,7 +160,7 @@ func report(c Config, s State, effects group.Effects) Result {
 	first := answered(s, effects)
 	t := first.State
 	n := t.acked()
-	if t.Asks || !t.isOpen(c) || n == t.Told {
+	if !t.isOpen(c) || n == t.Told {
 		return first
 	}
 	t.Told, t.Before = n, n
