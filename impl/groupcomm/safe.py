@@ -299,13 +299,13 @@ def _heard(state: State, members: frozenset[Address]) -> list[int]:
 
 def _acked(state: State) -> int:
     """The highest own message that is safe. `Safe!Acked`."""
-    own, members = state.had.get(state.member, 0), state.view.member_set
-    heard = _heard(state, state.among)
-    highest = min((own, *heard)) if len(heard) == len(state.among - {state.member}) else 0
-    if highest <= state.before and state.before > state.told:  # only what was delivered before this view may be safe
-        knows = len(_heard(state, members)) == len(members - {state.member})
-        highest = state.before if knows else 0
-    return max(highest, state.told)
+    heard, members = _heard(state, state.among), state.view.member_set
+    if len(heard) == len(state.among - {state.member}):
+        acked = min((state.had.get(state.member, 0), *heard))
+        if acked > state.before:
+            return acked
+    knows = len(_heard(state, members)) == len(members - {state.member})
+    return state.before if knows else state.told  # what was delivered before this view
 
 
 def _report(config: Config, state: State, effects: tuple[Effect, ...]) -> Transition:

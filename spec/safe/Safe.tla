@@ -128,7 +128,7 @@ Report(s, effects) ==
     LET first == Answered(s, effects)
         t == first.state
         n == Acked(t)
-    IN IF ~IsOpen(t) \/ n = t.told THEN first
+    IN IF t.asks \/ ~IsOpen(t) \/ n = t.told THEN first
        ELSE Handled([t EXCEPT !.told = n, !.before = n], Append(first.effects, SafeUpTo(n)))
 
 -----------------------------------------------------------------------------

@@ -122,15 +122,13 @@ func (s State) acked() int64 {
 			n = number
 		}
 	}
-	if n <= s.Before && s.Before > s.Told { // what was delivered before this view
-		if n = 0; s.allKnow() {
-			n = s.Before
-		}
+	switch {
+	case n > s.Before:
+		return n
+	case s.allKnow(): // what was delivered before this view
+		return s.Before
 	}
-	if n < s.Told {
-		return s.Told
-	}
-	return n
+	return s.Told
 }
 
 // settled: what is not reported was delivered in this view.
@@ -160,7 +158,7 @@ func report(c Config, s State, effects group.Effects) Result {
 	first := answered(s, effects)
 	t := first.State
 	n := t.acked()
-	if !t.isOpen(c) || n == t.Told {
+	if t.Asks || !t.isOpen(c) || n == t.Told {
 		return first
 	}
 	t.Told, t.Before = n, n
