@@ -85,9 +85,10 @@ class OneSequence(Judge):
         if view.counter > self._counter:
             self._counter, self._sequence = view.counter, story
             for counter, message in self._safe:
-                self._judged("SafeIsKept")
-                if counter < view.counter and message not in story:
-                    self._fail("SafeIsKept", f"{message} is safe, and {member} in {view} has {story}")
+                if counter < view.counter:
+                    self._judged("SafeIsKept")
+                    if message not in story:
+                        self._fail("SafeIsKept", f"{message} is safe, and {member} in {view} has {story}")
             self._safe = [each for each in self._safe if each[0] >= view.counter]
 
     def declared(self) -> None:

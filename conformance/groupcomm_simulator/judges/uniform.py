@@ -4,6 +4,7 @@
 """
 
 from collections import Counter, defaultdict
+from itertools import chain
 from typing import Final
 
 from groupcomm.view import Address, ViewId
@@ -77,18 +78,16 @@ class UniformDelivery(Judge):
 
     def formed(self, view: ViewId, before: int) -> None:
         """A view is formed, from a view of this counter: what was told safe in a view between was delivered by all."""
-        for ended, told in self._safe.items():
-            if ended.view.id.counter >= view.counter:
-                continue
+        between = [told for ended, told in self._safe.items() if before < ended.view.id.counter < view.counter]
+        for process, number, way in chain.from_iterable(between):
             self._judged("HeldInBase")
-            for process, number, way in told if before < ended.view.id.counter else ():
-                lacking = [each for each in way[0].processes if each not in self._has[process, number]]
-                if lacking:
-                    self._fail(
-                        "HeldInBase",
-                        f"message {number} of {process} is safe in {ended}, {view} is formed from {before}, "
-                        f"and of {way[0]} {lacking} lack it",
-                    )
+            lacking = [each for each in way[0].processes if each not in self._has[process, number]]
+            if lacking:
+                self._fail(
+                    "HeldInBase",
+                    f"message {number} of {process} is safe in a view after {before}, {view} is formed from {before}, "
+                    f"and of {way[0]} {lacking} lack it",
+                )
 
     def quiet(self, process: Process, sent: int) -> None:
         """Nothing is on its way: a process has heard of each message that it has sent."""
