@@ -50,10 +50,18 @@ FollowedUndecided == Append(PairReturns, Next1(4, "B", <<"B", "A">>, {4}, {}))
 HolderGoes == Append(PairReturns, Next1(4, "B", <<"B">>, {4}, {}))
 HolderReturns == HolderGoes \o <<Next1(4, "A", <<"A">>, {4}, {}), Next1(5, "B", <<"B", "A">>, {5, 6}, {})>>
 
+\* ... and B forms one view more before that.
+HolderReturnsLate == HolderGoes \o <<Next1(5, "B", <<"B">>, {5}, {}), Next1(6, "B", <<"B", "A">>, {4, 6}, {})>>
+
 \* A group with a joiner merges with another.
 JoinAndMerge ==
     <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B">>), Next1(2, "A", <<"A", "C">>, {1}, {"C"}),
       Next1(3, "A", <<"A", "C", "B">>, {2, 3}, {})>>
+
+\* ... the only member of which is gone.
+MergeWithGone ==
+    <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B">>), Next1(2, "A", <<"A", "C">>, {1}, {"C"}),
+      Next1(3, "A", <<"A", "C">>, {2, 3}, {})>>
 
 \* C joins A, and a view with both follows.
 ViewFollows == Append(JoinOfOne, Next1(3, "A", <<"A", "C">>, {2}, {}))

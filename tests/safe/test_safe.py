@@ -2,7 +2,7 @@
 
 from groupcomm import safe
 from groupcomm.effects import PassUp, Send
-from groupcomm.events import Deliver, MergeViewInstalled, Payload, UnknownUpTo, ViewFormed, ViewInstalled
+from groupcomm.events import Deliver, MergeViewInstalled, Payload, SafeUpTo, UnknownUpTo, ViewFormed, ViewInstalled
 from groupcomm.view import View, ViewId
 
 
@@ -52,3 +52,23 @@ def test_a_view_that_is_formed_before_it_comes_ends_the_wait_and_is_answered() -
     after, effects = taken(config, asks(config), ViewFormed(last.id, 3), ViewInstalled(last))
     assert effects == (PassUp(UnknownUpTo(1)), *(Send(each, safe.Ack(last.id, 0)) for each in "BC"))
     assert (after.asks, after.told, after.before, after.among) == (False, 1, 2, frozenset("ABC"))
+
+
+def test_a_joiner_of_a_merged_view_is_not_awaited() -> None:
+    """C has none of a/1, of which it was not a receiver."""
+    state = asks(safe.Config())
+    after, effects = safe.step(safe.Config(), state, safe.AckReceived("C", safe.Ack(MERGED.id, 0)))
+    assert (after.asks, effects) == (True, ())
+
+
+def test_a_member_that_has_gone_on_says_nothing_of_the_present_view() -> None:
+    """B is in the view 3 of A, and C knows that the view 2 of A is formed."""
+    config, first, second = safe.Config(majority=True), view(1, "ABC"), view(2, "ABC")
+    began = (ViewFormed(first.id, 0), ViewInstalled(first), safe.SendRequested(Payload(0)))
+    state, _ = taken(config, safe.start("A"), *began, safe.DataReceived("A", safe.Data(1, Payload(0))))
+    state, _ = taken(config, state, ViewInstalled(second), ViewFormed(second.id, 1))
+    late, here = safe.Ack(ViewId(3, "A"), 1), safe.Ack(second.id, 1)
+    after, effects = taken(config, state, safe.AckReceived("B", late), safe.AckReceived("C", here))
+    assert (after.told, effects) == (0, ())
+    after, effects = taken(config, state, safe.AckReceived("B", here), safe.AckReceived("C", here))
+    assert (after.told, effects) == (1, (PassUp(SafeUpTo(1)),))
