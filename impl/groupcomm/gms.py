@@ -381,7 +381,7 @@ class State:
     gone: bool
 
     @property
-    def joined(self) -> bool:
+    def in_view(self) -> bool:
         """True if this member has installed a view. `Gms!InView`."""
         return self.decision != NO_DECISION
 
@@ -401,7 +401,7 @@ class State:
         return self.others | {each.member for each in self.queue if each.kind == "join"} - {self.member}
 
     @property
-    def acts(self) -> bool:
+    def acting(self) -> bool:
         """True if no senior is unsuspected: discovery names it, and it takes over. `Gms!IsActing`."""
         return not self.gone and self.unsuspected[:1] == (self.member,)
 
@@ -538,7 +538,7 @@ def _join_requested(state: State, event: JoinRequested) -> Transition:
     The member that discovery found is alive: if it was refused, that was a former incarnation. An address
     that was in use before founds no group: its first view would have the identifier of another.
     """
-    if state.joined or state.gone:
+    if state.in_view or state.gone:
         raise LocalProtocolError(state, event, "a member that is or was in a view, or was refused, does not join")
     if event.coordinator != state.member:
         trusted = state.suspected - {event.coordinator}
@@ -559,7 +559,7 @@ def _join_requested(state: State, event: JoinRequested) -> Transition:
 
 def _leave_requested(state: State, event: LeaveRequested) -> Transition:
     """Queue the own leave, or ask the acting coordinator. `Gms!LeaveRequested`."""
-    if not state.joined or state.gone:
+    if not state.in_view or state.gone:
         raise LocalProtocolError(state, event, "a member that is in no view does not leave")
     if state.leaving:
         return state, ()
@@ -578,7 +578,7 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
     """
     member, life = event.sender, event.message.life
     waiting = (r.life for r in state.queue if r.kind == "join" and r.member == member)
-    if not state.acts or member == state.member or any(known >= life for known in waiting):
+    if not state.acting or member == state.member or any(known >= life for known in waiting):
         return state, ()
     known = state.decision.lives.get(member, -1)
     if _is_over(state.decision, member, life):
@@ -596,7 +596,7 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
 
 def _join_refused_received(state: State, event: JoinRefusedReceived) -> Transition:
     """Depart: this incarnation is excluded, or a later one was admitted. `Gms!JoinRefusedReceived`."""
-    if state.gone or state.joined or not state.joining or event.message.life != state.life:
+    if state.gone or state.in_view or not state.joining or event.message.life != state.life:
         return state, ()
     return evolve(state, gone=True), (PassUp(Left()),)
 
@@ -614,7 +614,7 @@ def _leave_req_received(state: State, event: LeaveReqReceived) -> Transition:
 
 def _leave_rsp_received(state: State, event: LeaveRspReceived) -> Transition:
     """Depart; a leave of another incarnation is ignored. `Gms!LeaveRspReceived`."""
-    if state.gone or not state.joined or event.message.life != state.life:
+    if state.gone or not state.in_view or event.message.life != state.life:
         return state, ()
     return evolve(state, gone=True), (PassUp(Left()),)
 
@@ -636,7 +636,7 @@ def _handed(state: State, struck: State) -> Effects:
 
     The coordinator may have crashed before it answered the joiner. No other member would.
     """
-    if not state.joined:
+    if not state.in_view:
         return ()
     following = struck.unsuspected[0]
     if following == state.unsuspected[0] or following not in state.decision.joiners - {state.member}:
@@ -653,7 +653,7 @@ def _query_received(state: State, event: QueryReceived) -> Transition:
     if state.gone:
         return state, ()
     answer: Effect = Send(sender, Answer(query.view_id, state.decision))
-    if not state.joined:
+    if not state.in_view:
         return evolve(state, suspected=state.suspected | query.seniors), (answer,)
     if sender not in state.unsuspected or state.member in query.seniors:
         return state, ()
@@ -689,7 +689,7 @@ def _answer_received(state: State, event: AnswerReceived) -> Transition:
 def _new_view_received(state: State, event: NewViewReceived) -> Transition:
     """Install the view that follows the own, and acknowledge it, also again. `Gms!NewViewReceived`."""
     decision = event.message.decision
-    if not state.joined or state.gone or event.sender in state.suspected:
+    if not state.in_view or state.gone or event.sender in state.suspected:
         return state, ()
     if decision.id == state.decision.id:
         return _again(state, event)
@@ -710,7 +710,7 @@ def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
     decision = event.message.decision
     if state.gone or event.sender in state.suspected:
         return state, ()
-    if state.joined:
+    if state.in_view:
         return _again(state, event) if decision.id == state.decision.id else _elsewhere(state, event)
     if not state.joining or decision.lives[state.member] != state.life:
         return state, ()
@@ -832,7 +832,7 @@ def _follow(state: State) -> Transition:
         return state, ()
     if _must_go(state):
         return evolve(state, gone=True), (PassUp(Left()),)
-    if state.phase == "following" and state.acts:
+    if state.phase == "following" and state.acting:
         return _ask(state)
     if state.phase == "asking" and not state.awaits:
         return _send_again(state)
@@ -855,7 +855,7 @@ def _must_go(state: State) -> bool:
 
     Its leave may be granted. The first member of a view asked no other in it: it takes over, and leaves then.
     """
-    return not state.leads and state.acts and state.leaving and state.decision.members[0] != state.member
+    return not state.leads and state.acting and state.leaving and state.decision.members[0] != state.member
 
 
 def _ask(state: State) -> Transition:
@@ -886,7 +886,7 @@ def _answer_joiners(state: State) -> Transition:
 
 def _ask_to_leave(state: State) -> Transition:
     """Ask the acting coordinator, and again when it changes. `Gms!AskToLeave`."""
-    if not state.leaving or state.gone or state.acts or state.unsuspected[0] == state.leave_asked:
+    if not state.leaving or state.gone or state.acting or state.unsuspected[0] == state.leave_asked:
         return state, ()
     acting = state.unsuspected[0]
     return evolve(state, leave_asked=acting), (Send(acting, LeaveReq(state.life)),)

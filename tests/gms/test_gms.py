@@ -92,7 +92,7 @@ def test_who_finds_itself_founds_a_group() -> None:
     state, effects = run(gms.start("A"), gms.JoinRequested("A", 0))
     view = View(ViewId(1, "A"), ("A",))
     assert [PassDown(ViewInstalled(view)), PassUp(ViewInstalled(view))] == effects
-    assert state.acts
+    assert state.acting
     assert "at rest" == state.phase
 
 
@@ -342,7 +342,7 @@ def test_a_coordinator_that_leaves_decides_the_view_without_itself_and_goes() ->
     eighth = decision(8, "A", "BCDE", (7, "A"), lives={"A": 0})
     assert [*(Send(old, gms.NewView(eighth)) for old in "BCDE"), PassUp(Left())] == effects
     assert state.gone
-    assert not state.acts
+    assert not state.acting
 
 
 def test_requests_to_leave_outlive_a_view() -> None:
