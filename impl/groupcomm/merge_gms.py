@@ -1,27 +1,10 @@
 """Merging over GMS: one layer that decides all views of a group that may part and come together. `MergeGms`.
 
-Theory of operation
--------------------
-GMS (`gms`) and merging (`merge`) are as they stand: a state has both of theirs, and an event that either
-passes to the other happens in the same step. This module adds the rules between the two.
-
-The group is stopped for GMS or for merging, never for both. The layer above sees only one caller, GMS.
-Merging needs the group before it gives a digest away. So a member that would lead a merge, or is asked to
-take part, defers that event (`wish`) until GMS has nothing under way. Then it has the group stopped
-(`Suspend`, `GroupStopped`), asks for the digest (`GetDigest`, asker MERGE), and only then takes the step of
-merging. While merging has the group, GMS gets no `GroupStopped`. When the merge is over GMS says `Suspend`
-again if it has something to decide. Otherwise the group is resumed (`Resume`).
-
-The merged view is GMS's next one. Its first member acts like a member that takes over. It asks all others for
-their view (QUERY, ANSWER), sends them the view again, waits until they have it (VIEW_ACK), and has the group
-stopped, before it decides anything or resumes the group. The others follow, and say nothing.
-
-A view of GMS lists members that install it, or crash. A merged view lists members of other subgroups that may
-give the merge up, and GMS would wait for them for ever. So a member that is asked for a view that it lacks
-answers when it is certain. It is certain when it has the view. It is also certain when it leads its subgroup
-and is in no merge, so that no member there can install the view any more. A participant asks its coordinator
-(PROBE). Every member of a merged view relies on the first member that it does not suspect, and asks that
-member once.
+GMS (`gms`) and merging (`merge`) are as they stand: a state has both of theirs, and an event that either passes to the
+other happens in the same step. The group is stopped for one of them at a time. An event that begins a merge waits
+(`State.wish`) until GMS has nothing under way, the group is stopped, and the digest is given. The merged view is GMS's
+next one, and its first member acts like a member that takes over. The head of `spec/merge_gms/MergeGms.tla` says why
+members ask each other for a merged view; there is a table of merging's use of the group, too.
 
 It takes and gives the same as `gms` and `merge`, but
 - `MergeReqReceived` and `DiscoverTimeout` come without a digest: it is asked for when the group is stopped;
@@ -489,10 +472,7 @@ def _answer_received(config: Config, state: State, event: AnswerReceived) -> Tra
 
 
 def _merge_view_received(config: Config, state: State, event: MergeViewReceived) -> Transition:
-    """Come to a merged view: from the coordinator, or a member that had it. `MergeGms!MergeViewReceived`.
-
-    A member that leads takes it from the leader of the merge alone: it has said to others what it has.
-    """
+    """Come to a merged view: from the coordinator, or a member that had it. `MergeGms!MergeViewReceived`."""
     sender, merged = event.sender, event.message.merged
     if sender in state.gms.suspected:
         return state, ()
@@ -581,10 +561,7 @@ def _gms_step(config: Config, state: State, event: gms.Event) -> Transition:
 
 
 def _tell_merging(config: Config, state: State) -> Transition:
-    """Pass a view of GMS to merging. `MergeGms!TellMerging`, `!WishIn`.
-
-    It is in no merge then, as GMS had the group. If it were, the merge would be over, and GMS has the group.
-    """
+    """Pass a view of GMS to merging. `MergeGms!TellMerging`, `!WishIn`."""
     if state.own == state.merge.decision:
         return state, ()
     after, effects = merge.step(config, state.merge, merge.DecisionInstalled(state.own))
@@ -595,10 +572,7 @@ def _tell_merging(config: Config, state: State) -> Transition:
 
 
 def _from_gms(state: State, effects: Iterable[gms.Effect]) -> Effects:
-    """Return the effects of GMS, as they go out. `MergeGms!FromGms`.
-
-    While merging has the group GMS waits for it; and if merging wants it next, it stays stopped.
-    """
+    """Return the effects of GMS, as they go out. `MergeGms!FromGms`."""
     heard: list[Effect] = []
     for effect in effects:
         match effect:
@@ -718,10 +692,7 @@ def _is_early(state: State, word: Early) -> bool:
 
 
 def _is_of_the_dead(state: State, request: MergeReqReceived) -> bool:
-    """Whether a leader that asked is over. `MergeGms!IsOfTheDead`.
-
-    Its view would be taken for one by which its next incarnation stands.
-    """
+    """Whether a leader that asked is over. `MergeGms!IsOfTheDead`."""
     leader, theirs = request.sender, request.message.decision
     known = state.own.lives.get(leader, 0)
     return theirs.lives.get(leader, known) < known
