@@ -16,8 +16,8 @@ from typing import Annotated, Final
 import typer
 from attrs import frozen
 
-from groupcomm_conformance.commands import console
-from groupcomm_conformance.commands.options import Protocols
+from groupcomm_commands import console
+from groupcomm_commands.options import Protocols
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import Harvest

@@ -14,8 +14,8 @@ from attrs import evolve
 
 from groupcomm import gms
 from groupcomm.shapes import shape_of
-from groupcomm_conformance.commands.adapters import places_of
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.adapters import places_of
+from groupcomm_commands.main import main
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.ports import adapter as adapters
 from groupcomm_conformance.ports.adapter import Adapter, AdapterError, Gone

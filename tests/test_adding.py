@@ -41,7 +41,7 @@ def run(root: Path, module: str, *arguments: str) -> tuple[int, str]:
 
 
 def groupcomm(root: Path, *arguments: str) -> tuple[int, str]:
-    return run(root, "groupcomm_conformance.commands.main", *arguments)
+    return run(root, "groupcomm_commands.main", *arguments)
 
 
 def test_its_models_are_checked(project: Path) -> None:

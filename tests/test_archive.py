@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import zstandard
 
-from groupcomm_conformance.commands.exits import ExitCode
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.exits import ExitCode
+from groupcomm_commands.main import main
 from groupcomm_conformance.files.errors import PathError
 from groupcomm_conformance.models.manifest import cores, load
 from groupcomm_conformance.models.modules import read_modules

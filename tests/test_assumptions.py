@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_conformance.documents import assumptions, guarantees
 from groupcomm_conformance.documents.budgets import budgets, lost
 from groupcomm_conformance.files.errors import FileError

@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from groupcomm_conformance.commands import vectors as vectors_command
-from groupcomm_conformance.commands.exits import ExitCode
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands import vectors as vectors_command
+from groupcomm_commands.exits import ExitCode
+from groupcomm_commands.main import main
 from groupcomm_conformance.models.manifest import Manifest, load
 from groupcomm_conformance.ports.judging import Judge
 from groupcomm_conformance.ports.plain import loose

@@ -14,9 +14,9 @@ from typing import NoReturn
 
 import pytest
 
-from groupcomm_conformance.commands import check, console, entry
-from groupcomm_conformance.commands.exits import MEANING
-from groupcomm_conformance.commands.main import COMMANDS, main
+from groupcomm_commands import check, console, entry
+from groupcomm_commands.exits import MEANING
+from groupcomm_commands.main import COMMANDS, main
 from groupcomm_conformance.files import store
 from groupcomm_conformance.models.checking import CheckedModel
 from groupcomm_conformance.models.manifest import Model, load
@@ -272,7 +272,7 @@ def test_a_terminated_check_leaves_no_process_behind(project: Path) -> None:
     temporary = project / "tmp"
     temporary.mkdir()
     with subprocess.Popen(
-        [sys.executable, "-m", "groupcomm_conformance.commands.main", "check", "--model", "lossy"],
+        [sys.executable, "-m", "groupcomm_commands.main", "check", "--model", "lossy"],
         cwd=project,
         env={**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": os.pathsep.join(sys.path)},
         stderr=subprocess.DEVNULL,
@@ -422,13 +422,13 @@ def test_every_command_can_be_imported_and_has_help(capsys: Captured, name: str)
 def test_a_command_imports_no_other_command() -> None:
     """All of them take as long to import as `list` and `check` of a small model take by themselves."""
     program = (
-        "import sys; from groupcomm_conformance.commands.main import main; main(['list', '--help']); "
+        "import sys; from groupcomm_commands.main import main; main(['list', '--help']); "
         "print(*(name for name in sys.modules if name.startswith('groupcomm')))"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     rooms = {*ran.stdout.splitlines()[-1].split()}
-    assert "groupcomm_conformance.commands.listing" in rooms
-    assert rooms.isdisjoint(f"groupcomm_conformance.commands.{name}" for name in ("check", "accept", "report"))
+    assert "groupcomm_commands.listing" in rooms
+    assert rooms.isdisjoint(f"groupcomm_commands.{name}" for name in ("check", "accept", "report"))
     assert rooms.isdisjoint({"groupcomm_runtime", "groupcomm_simulator", "groupcomm_field", "groupcomm_spark"})
 
 
@@ -475,7 +475,7 @@ def test_the_version_is_that_of_the_package(capsys: Captured) -> None:
 def test_output_that_nobody_reads_is_no_error(project: Path) -> None:
     """As in `groupcomm list | head -1`."""
     with subprocess.Popen(
-        [sys.executable, "-m", "groupcomm_conformance.commands.main", "list"],
+        [sys.executable, "-m", "groupcomm_commands.main", "list"],
         cwd=project,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
@@ -563,7 +563,7 @@ def test_an_interrupt_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Captured)
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("groupcomm_conformance.commands.check.run_models", interrupted)
+    monkeypatch.setattr("groupcomm_commands.check.run_models", interrupted)
     assert 130 == main(["check", "toy"])
     assert "groupcomm: interrupted" in capsys.readouterr().err
 
@@ -641,14 +641,14 @@ def test_an_interrupt_while_modules_are_imported_is_one_line(monkeypatch: pytest
     def interrupted(*_: object) -> NoReturn:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("groupcomm_conformance.commands.main.main", interrupted)
+    monkeypatch.setattr("groupcomm_commands.main.main", interrupted)
     assert 130 == entry.run()
     assert "groupcomm: interrupted\n" == capsys.readouterr().err
 
 
 def test_no_output_at_all_is_no_error(project: Path) -> None:
     ran = subprocess.run(
-        ["/bin/sh", "-c", f"{sys.executable} -m groupcomm_conformance.commands.main list toy >&-"],
+        ["/bin/sh", "-c", f"{sys.executable} -m groupcomm_commands.main list toy >&-"],
         cwd=project,
         capture_output=True,
         text=True,

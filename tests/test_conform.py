@@ -17,8 +17,8 @@ from attrs import evolve, frozen
 from groupcomm import stable
 from groupcomm.effects import ALL, Datagram, SetTimer
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
-from groupcomm_conformance.commands import conform as conform_command
-from groupcomm_conformance.commands import mutants as command
+from groupcomm_commands import conform as conform_command
+from groupcomm_commands import mutants as command
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, UnknownNameError, load
 from groupcomm_conformance.protocols import derive

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pytest
 
-from groupcomm_conformance.commands import console
-from groupcomm_conformance.commands.console import Watch
-from groupcomm_conformance.commands.progress import Estimate, duration
+from groupcomm_commands import console
+from groupcomm_commands.console import Watch
+from groupcomm_commands.progress import Estimate, duration
 from groupcomm_conformance.models.manifest import Counts, Manifest, Model, load, protocols
 from groupcomm_conformance.tlc.output import Progress
 

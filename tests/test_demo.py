@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 
 ROOT = Path(__file__).parents[1]
 

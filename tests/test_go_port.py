@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adapters.go.broken_ports import Held, broken_ports, caught, go
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from tests.cores import LAYERS
 from tests.test_adapter import SMALL
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_conformance.ports import adapter as adapters
 from groupcomm_conformance.ports.judging import Judge
 from groupcomm_conformance.ports.plain import LARGEST, schema

@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 from groupcomm import stable
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_conformance.ports import vector_files
 from groupcomm_conformance.ports.errors import VectorError
 from groupcomm_conformance.ports.on_core import follow
@@ -332,7 +332,7 @@ def test_an_unpacked_release_is_enough(
     def nowhere() -> Path:
         raise FileNotFoundError("no folder from here up has specifications")
 
-    monkeypatch.setattr("groupcomm_conformance.commands.vectors.find_root", nowhere)
+    monkeypatch.setattr("groupcomm_commands.vectors.find_root", nowhere)
     core = f"{sys.executable} {ROOT / 'conformance' / 'adapters' / 'core.py'}"
     vectors = ["vectors", "stable", "--out", str(folder)]
     models = ["--model", "join_small", "--model", "join_small__counter_far"]

@@ -13,7 +13,7 @@ from attrs import evolve
 
 from groupcomm import sequencer
 from groupcomm.errors import RemoteProtocolError
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.scenarios.checking import Result, check

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from groupcomm_conformance.commands.exits import ExitCode
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.exits import ExitCode
+from groupcomm_commands.main import main
 from groupcomm_conformance.ports.packing import write
 from groupcomm_conformance.ports.plain import schema
 from groupcomm_conformance.ports.skeleton import LANGUAGES, Shapes, Type
@@ -311,17 +311,7 @@ def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
 
 def test_vectors_are_enough_for_a_skeleton(vectors: Path, tmp_path: Path) -> None:
     """No checkout is near, and the schema is that of the release."""
-    command = (
-        sys.executable,
-        "-m",
-        "groupcomm_conformance.commands.main",
-        "port",
-        "new",
-        WRITTEN,
-        "port",
-        "--language",
-        "go",
-    )
+    command = (sys.executable, "-m", "groupcomm_commands.main", "port", "new", WRITTEN, "port", "--language", "go")
     done = ran((*command, "--vectors", str(vectors)), tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "port" / "vectors" / "misuse.json").is_file()

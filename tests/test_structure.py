@@ -31,7 +31,7 @@ ARROWS = {
     ("groupcomm_proof",): HEART,
     ("groupcomm_field",): ("groupcomm", "groupcomm_runtime", "groupcomm_simulator", *HEART, f"{ENGINE}.random_events"),
     ("groupcomm_spark",): ("groupcomm", "groupcomm_runtime", "groupcomm_simulator", "groupcomm_field", *HEART),
-    (f"{ENGINE}.commands",): tuple(
+    ("groupcomm_commands",): tuple(
         f"groupcomm{part}" for part in ("", "_runtime", "_simulator", "_field", "_proof", "_spark", "_conformance")
     ),
 }

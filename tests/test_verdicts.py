@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groupcomm_conformance.commands import explore
+from groupcomm_commands import explore
 from groupcomm_conformance.files.keys import code_digest
 from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.protocols import derive

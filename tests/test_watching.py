@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from groupcomm_conformance.commands.exits import ExitCode
-from groupcomm_conformance.commands.main import main
-from groupcomm_conformance.commands.watching import changes
+from groupcomm_commands.exits import ExitCode
+from groupcomm_commands.main import main
+from groupcomm_commands.watching import changes
 from tests.test_adapter import CORE, SMALL
 
 PORT = f"""
@@ -37,7 +37,7 @@ def watching(port: Path) -> Iterator["subprocess.Popen[str]"]:
     adapter = shlex.join((sys.executable, str(port)))
     command = ("conform", "stable", "--model", SMALL["stable"], "--adapter", adapter, "--watch")
     with subprocess.Popen(
-        (sys.executable, "-m", "groupcomm_conformance.commands.main", *command),
+        (sys.executable, "-m", "groupcomm_commands.main", *command),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

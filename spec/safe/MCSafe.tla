@@ -16,6 +16,8 @@ LastStays == Append(ABC, Next1(2, "C", <<"C">>, {1}, {}))
 \* C joins, and stays alone.
 Join == <<FirstView(1, "A", <<"A", "B">>), Next1(2, "A", <<"A", "B", "C">>, {1}, {"C"}), Next1(3, "C", <<"C">>, {2}, {})>>
 
+JoinOnly == SubSeq(Join, 1, 2)
+
 \* A is cut off, and comes back.
 Returns ==
     Append(SeniorGoes, Next1(3, "B", <<"B", "C", "A">>, {1, 2}, {}))
@@ -33,6 +35,11 @@ PairReturnsFirst ==
 
 \* ... and are cut off again.
 ReturnsAndParts == Append(PairReturns, Next1(4, "B", <<"B">>, {4}, {}))
+
+\* A is cut off, comes back, is cut off again, and comes back.
+ReturnsTwice ==
+    <<FirstView(1, "A", <<"A", "B">>), Next1(2, "B", <<"B">>, {1}, {}), Next1(3, "B", <<"B", "A">>, {1, 2}, {}),
+      Next1(4, "A", <<"A">>, {3}, {}), Next1(5, "B", <<"B", "A">>, {3, 4}, {})>>
 
 \* C is late, and in the next view with B, which has installed the view between.
 HeardByOne ==

@@ -112,13 +112,6 @@ def test_any_member_flushes_for_a_state() -> None:
     assert to("ABCDE", question(1, STATE)) == run(member("D"), flush.Suspend(STATE))[1]
 
 
-@pytest.mark.parametrize("asker", [GMS, STATE])
-def test_who_asks_again_is_answered_again(asker: str) -> None:
-    """GMS does, before each view."""
-    stopped, _ = all_report(asking(asker=asker))
-    assert (stopped, [PassDown(GroupStopped(asker))]) == run(stopped, flush.Suspend(asker))
-
-
 # Members
 
 
@@ -172,21 +165,6 @@ def test_unblock_follows_the_return_of_block() -> None:
     assert (False, "free") == (free.latched, free.block)
 
 
-def test_another_flush_may_begin_in_the_handler() -> None:
-    """FCR-05: BLOCK once; the answer is for the later one."""
-    asked, effects = run(member("C"), start("A", asker=STATE), stop("A"), start("B", 4, STATE))
-    assert [] == effects
-    _, effects = run(asked, flush.BlockReturned())
-    assert [PassDown(HoldBack(DELIVERED)), Send("B", completed(4, DELIVERED))] == effects
-
-
-def test_a_member_is_not_blocked_twice() -> None:
-    """FCR-05: it answers another requester at once, and stays frozen where it is."""
-    again, effects = run(frozen("C"), flush.Suspected("A"), start("B"))
-    assert [Send("B", completed(1, DELIVERED))] == effects
-    assert "B" == again.owner
-
-
 def test_the_suspected_are_not_heard() -> None:
     """FCR-04, FLAW-30: a late message of the dead requester changes nothing."""
     again, _ = run(frozen("C"), flush.Suspected("A"), start("B"))
@@ -233,11 +211,6 @@ def test_a_member_fetches_what_it_lacks_and_reports_again() -> None:
     assert [PassUp(Deliver("E", Payload("E3"))), Send("A", completed(2, target))] == effects
 
 
-def test_who_lacks_nothing_reports_the_target_at_once() -> None:
-    question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, DELIVERED, ALL_OF_A))
-    assert [Send("A", completed(2, DELIVERED))] == run(frozen("C"), question)[1]
-
-
 def test_a_target_of_other_members_is_refused() -> None:
     target = Vector.of(A=3, B=2, C=0)
     question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, target, ALL_OF_A))
@@ -254,22 +227,6 @@ def test_a_member_is_no_holder_of_what_it_lacks() -> None:
     is_refused(step, frozen("C"), question, RemoteProtocolError, reason)
     reached = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, DELIVERED, holders))
     assert [Send("A", completed(2, DELIVERED))] == run(frozen("C"), reached)[1]
-
-
-def test_who_is_asked_anew_reports_where_it_is() -> None:
-    """FCR-04: the target of a dead requester is void; what came on the way to it is not."""
-    target = Vector.of(A=3, B=2, C=0, D=9, E=3)
-    question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, target, ALL_OF_A))
-    nearly, _ = run(frozen("C"), question, data("B", 2), flush.Suspected("A"))
-    here = Vector.of(A=3, B=2, C=0, D=9, E=2)
-    _, effects = run(nearly, start("B"))
-    assert [PassDown(HoldBack(here)), Send("B", completed(1, here))] == effects
-
-
-@pytest.mark.parametrize("event", [data("B", 1), data("B", 3), data("F", 1), data("B", 2, WITH_F)])
-def test_what_is_not_next_or_of_another_view_is_not_delivered(event: flush.DataReceived) -> None:
-    """FST-03: a multicast is delivered in the view that it was sent in."""
-    assert (member("C"), []) == run(member("C"), event)
 
 
 def test_the_layer_below_must_hold_back_what_it_was_told_to() -> None:
@@ -309,31 +266,6 @@ def test_a_view_after_another_takes_no_flush_of_its_own() -> None:
     assert to("ABCDF", flush.StopFlush(less.id)) == run(entered, flush.ViewInstalled(less), flush.Resume(GMS))[1]
 
 
-def test_unequal_reports_are_reconciled_and_asked_for_again() -> None:
-    """FST-14, AMB-61, FCR-06, FLAW-27: each sender's is had from the most senior that has it all."""
-    nearly, _ = all_report(asking(), "ABCD")
-    _, effects = run(nearly, report("E", digest=Vector.of(A=2, B=4, C=0, D=9, E=2)))
-    target = Vector.of(A=3, B=4, C=0, D=9, E=2)
-    holders = flush.Holders((("A", "A"), ("B", "E"), ("C", "A"), ("D", "A"), ("E", "A")))
-    assert to("ABCDE", flush.Reconcile(SEVENTH.id, 2, target, holders)) == effects
-
-
-def test_a_suspicion_strikes_off_and_all_that_is_left_may_have_reported() -> None:
-    """FCR-01, FCR-02, AMB-74: what it reported counts no more, either."""
-    nearly, _ = all_report(asking(), "ABCD")
-    stopped, effects = run(nearly, flush.Suspected("E"))
-    assert [heard("E"), PassDown(GroupStopped(GMS))] == effects
-    assert to("ABCD", flush.StopFlush(SEVENTH.id)) == run(stopped, flush.Resume(GMS))[1]
-
-
-def test_a_suspicion_in_reconciliation_begins_again() -> None:
-    """FCR-02: the dead member may be the member that RECONCILE named to others."""
-    nearly, _ = all_report(asking(), "ABCD")
-    reconciling, _ = run(nearly, report("E", digest=Vector.of(A=2, B=4, C=0, D=9, E=2)))
-    _, effects = run(reconciling, flush.Suspected("E"))
-    assert [heard("E"), *to("ABCD", question(3, GMS))] == effects
-
-
 def test_an_answer_to_a_former_question_is_void() -> None:
     """FCR-04: also of the present requester."""
     again = evolve(asking(), run=evolve(asking().run, round=4))
@@ -352,43 +284,6 @@ def test_who_takes_over_asks_anew_whoever_stopped_it() -> None:
 # Two flushes at once
 
 
-def test_a_flush_for_a_state_waits_for_any_that_is_in_force() -> None:
-    """AMB-66."""
-    waiting, effects = run(frozen("B"), flush.Suspend(STATE))
-    assert [] == effects
-    _, effects = run(waiting, stop("A"))
-    assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", question(1, STATE))] == effects
-
-
-def test_a_flush_for_a_state_that_has_to_wait_is_remembered() -> None:
-    """AMB-66: its START_FLUSH counts when STOP_FLUSH comes; then BLOCK goes up again."""
-    waiting, effects = run(frozen("C"), start("B", 5, STATE))
-    assert [] == effects
-    taken, effects = run(waiting, stop("A"))
-    assert [PassDown(Release()), PassUp(Unblock()), PassUp(Block())] == effects
-    assert ("B", 5, True) == (taken.owner, taken.round, taken.owes)
-    assert not taken.later
-
-
-def test_of_those_that_wait_the_most_senior_is_first() -> None:
-    waiting, _ = run(frozen("E"), start("D", 1, STATE), start("B", 1, STATE), start("C", 1, STATE))
-    taken, _ = run(waiting, stop("A"))
-    assert "B" == taken.owner
-    assert {"C", "D"} == taken.later.keys()
-
-
-@pytest.mark.parametrize(("requester", "asker"), [("B", STATE), ("D", GMS)], ids=["senior", "for a view"])
-def test_a_flush_that_goes_first_takes_over(requester: str, asker: str) -> None:
-    """AMB-66: the requester that has to wait is asked, too, and gives its flush up."""
-    flushing, _ = run(asking("C", STATE), start("C", 1, STATE), flush.BlockReturned())
-    taken, effects = run(flushing, start(requester, 3, asker))
-    assert [Send(requester, completed(3, DELIVERED))] == effects
-    assert not taken.running
-    assert (taken, []) == run(taken, report("B"))
-    _, effects = run(taken, stop(requester))
-    assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", question(2, STATE))] == effects
-
-
 def test_who_changes_its_owner_remembers_the_former_one() -> None:
     """FLAW-124: the other may suspect it: then it is not asked to give up, and waits for an answer."""
     changed, _ = run(member("C"), start("E", 2, STATE), start("D", 1, STATE))
@@ -403,77 +298,12 @@ def test_who_changes_its_owner_remembers_the_former_one() -> None:
     assert [PassDown(HoldBack(DELIVERED)), Send("E", completed(3, DELIVERED))] == effects
 
 
-def test_who_is_remembered_and_at_its_end_is_forgotten() -> None:
-    changed, _ = run(member("C"), start("E", 2, STATE), start("D", 1, STATE))
-    assert not run(changed, stop("E"))[0].later
-
-
-def test_a_question_that_was_given_up_is_not_answered_by_itself() -> None:
-    given_up, _ = run(asking("C", STATE), start("A"))
-    assert (given_up, []) == run(given_up, start("C", 1, STATE))
-
-
-def test_who_flushes_lets_juniors_wait() -> None:
-    flushing, effects = run(asking("B", STATE), start("C", 1, STATE))
-    assert [] == effects
-    assert "B" == flushing.owner
-    assert {"C"} == flushing.later.keys()
-
-
-def test_who_wants_a_state_lets_a_senior_go_first_that_waits() -> None:
-    """AMB-66: C would be overtaken at once."""
-    waiting, _ = run(frozen("C", wants=frozenset({STATE})), start("B", 4, STATE), start("D", 2, STATE))
-    taken, effects = run(waiting, stop("A"))
-    assert [PassDown(Release()), PassUp(Unblock()), PassUp(Block())] == effects
-    assert ("B", 4, {"D": 2}) == (taken.owner, taken.round, dict(taken.later.items()))
-
-
-def test_who_changes_its_owner_goes_on_remembering_others() -> None:
-    state, _ = run(member("E"), start("C", 3, STATE), flush.BlockReturned(), start("D", 2, STATE))
-    assert {"D": 2} == dict(state.later.items())
-    overtaken, _ = run(state, start("B", 5, STATE))
-    assert {"C": 3, "D": 2} == dict(overtaken.later.items())
-    again = flush.Reconcile(SEVENTH.id, 4, DELIVERED, ALL_OF_A)
-    renewed, _ = run(overtaken, flush.ReconcileReceived("C", again))
-    assert {"C": 4, "D": 2} == dict(renewed.later.items())
-
-
 def test_who_was_overtaken_is_before_juniors_that_wait() -> None:
     """FLAW-122: its first START_FLUSH is in force where it was remembered, and holds up the junior's."""
     overtaken, _ = run(asking("B", STATE), start("A"), flush.BlockReturned(), start("C", 1, STATE))
     again, effects = run(overtaken, stop("A"))
     assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", question(2, STATE))] == effects
     assert {"C"} == again.later.keys()
-
-
-def test_who_was_overtaken_is_behind_a_senior_that_waits() -> None:
-    overtaken, _ = run(asking("C", STATE), start("A"), flush.BlockReturned(), start("B", 1, STATE))
-    taken, effects = run(overtaken, stop("A"))
-    assert [PassDown(Release()), PassUp(Unblock()), PassUp(Block())] == effects
-    assert "B" == taken.owner
-
-
-def test_a_suspected_requester_waits_no_more() -> None:
-    waiting, _ = run(frozen("C"), start("B", 1, STATE), flush.Suspected("B"))
-    assert not waiting.later
-
-
-def test_one_flush_is_for_both() -> None:
-    """AMB-66: and ends when neither needs it."""
-    stopped, _ = all_report(asking(asker=STATE))
-    asking_, effects = run(stopped, flush.Suspend(GMS))
-    assert to("ABCDE", question(2, GMS)) == effects
-    both, _ = all_report(asking_, number=2)
-    one, effects = run(both, flush.Resume(STATE))
-    assert [] == effects
-    assert to("ABCDE", flush.StopFlush(SEVENTH.id)) == run(one, flush.Resume(GMS))[1]
-
-
-def test_a_flush_for_a_state_becomes_one_for_a_view() -> None:
-    """FVI-01: others may be stopped by a dead member, and take no flush for a state over that flush."""
-    flushing, effects = run(asking(asker=STATE), flush.Suspend(GMS))
-    assert to("ABCDE", question(2, GMS)) == effects
-    assert [PassDown(GroupStopped(GMS)), PassDown(GroupStopped(STATE))] == all_report(flushing, number=2)[1]
 
 
 def test_a_flush_that_nobody_wants_any_more_is_brought_to_its_end() -> None:
@@ -500,19 +330,6 @@ def test_a_view_keeps_the_latch_and_begins_counts_anew() -> None:
     assert [PassUp(Unblock())] == run(entered, stop("A", WITH_F))[1]
 
 
-def test_who_is_in_no_view_any_more_is_not_suspected() -> None:
-    entered, _ = run(frozen("C"), flush.Suspected("E"), flush.ViewInstalled(View(ViewId(8, "A"), tuple("ABCD"))))
-    assert not entered.suspected
-
-
-def test_a_view_makes_void_what_waits_and_what_is_asked() -> None:
-    """A flush for a view that is under way begins again in it."""
-    waiting, _ = run(frozen("C"), start("B", 1, STATE), flush.ViewInstalled(WITH_F))
-    assert not waiting.later
-    _, effects = run(asking(), flush.ViewInstalled(WITH_F))
-    assert to("ABCDEF", question(2, GMS, WITH_F)) == effects
-
-
 MERGED = View(ViewId(8, "C"), tuple("ABCDEFG"))
 
 
@@ -520,51 +337,10 @@ def merged(view: View = MERGED) -> MergeViewInstalled:
     return MergeViewInstalled(view, frozenset({SEVENTH.id, ViewId(4, "F")}))
 
 
-def test_the_first_of_a_merged_view_that_has_its_group_stopped_lets_the_merged_group_go() -> None:
-    """It was a coordinator: who asks is answered at once."""
-    entered, effects = run(all_report(run(asking(), start("A"))[0])[0], merged())
-    assert [] == effects
-    assert "A" == entered.owner
-    stopped, effects = run(entered, flush.Suspend(GMS))
-    assert [PassDown(GroupStopped(GMS))] == effects
-    assert to("ABCDEFG", flush.StopFlush(MERGED.id)) == run(stopped, flush.Resume(GMS))[1]
-
-
-def test_the_first_of_a_merged_view_that_was_a_participant_has_the_merged_group_stopped() -> None:
-    """It was stopped by another, and wanted a state."""
-    wanting = member("A", wants=frozenset({STATE}))
-    entered, effects = run(wanting, start("C"), flush.BlockReturned(), merged())
-    assert [] == effects
-    assert ("", True) == (entered.owner, entered.latched)
-    assert to("ABCDEFG", question(1, GMS, MERGED)) == run(entered, flush.Suspend(GMS))[1]
-
-
-def test_another_coordinator_wants_the_group_for_views_no_more() -> None:
-    """Its wish for a state stays until the first member's STOP_FLUSH; no other member sends it."""
-    both, _ = run(asking("C"), start("C"), flush.BlockReturned(), flush.Suspend(STATE))
-    stopped, _ = all_report(both)
-    entered, effects = run(stopped, merged())
-    assert [] == effects
-    assert (frozenset({STATE}), "", "") == (entered.wants, entered.owner, entered.asker)
-    assert not entered.running
-    assert entered.latched
-    waiting, effects = run(entered, start("B", 1, STATE, MERGED))
-    assert [] == effects
-    assert {"B": 1} == dict(waiting.later.items())
-    _, effects = run(entered, stop("A", MERGED))
-    assert [PassUp(Unblock()), *to("ABCDEFG", question(2, STATE, MERGED))] == effects
-
-
 def test_who_is_not_in_a_merged_view_does_not_install_it() -> None:
     state = frozen("C")
     event = merged(View(MERGED.id, tuple("ABDE")))
     is_refused(step, state, event, LocalProtocolError, "a member is in the views that it installs")
-
-
-def test_a_report_of_another_view_is_ignored() -> None:
-    """FCR-04: rounds begin anew in each incarnation of the requester, which may have asked in a view before."""
-    asked, _ = run(asking("A", GMS), report("B", 1, of=MERGED))
-    assert "B" in asked.run.want
 
 
 @pytest.mark.parametrize("message", ["start", "reconcile", "stop"])
@@ -603,11 +379,6 @@ def test_a_joiner_gets_a_state_after_stop_flush() -> None:
     assert to("ABCDEF", question(1, STATE, WITH_F)) == effects
 
 
-def test_a_founder_has_nobody_to_wait_for() -> None:
-    founded, _ = run(flush.start("A"), flush.ViewInstalled(View(ViewId(1, "A"), ("A",))))
-    assert founded.is_free
-
-
 def test_who_is_in_no_view_is_not_asked() -> None:
     """FVB-02."""
     assert (flush.start("F"), []) == run(flush.start("F"), start("A"))
@@ -644,14 +415,3 @@ def test_a_view_without_the_member_is_refused() -> None:
 def test_a_report_that_leaves_members_out_is_refused() -> None:
     reason = "a report says what is delivered of each member of the view"
     is_refused(step, asking(), report("B", digest=Vector.of(A=3)), RemoteProtocolError, reason)
-
-
-def test_a_new_start_flush_holds_nothing_back_at_a_member_that_has_not_reported() -> None:
-    """`Flush!Stop`: RECONCILE came before the own report, so there is a limit, and the member is not frozen."""
-    target = Vector.of(A=4, B=1, C=0, D=9, E=2)
-    reconcile = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, target, ALL_OF_A))
-    stopped, _ = run(member("B"), start("A"), reconcile)
-    assert (target, False) == (stopped.limit, stopped.frozen)
-    again, effects = run(stopped, start("A", 3))
-    assert [] == effects
-    assert Vector(()) == again.limit

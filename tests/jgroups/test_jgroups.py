@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_conformance.documents import errata
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.manifest import find_root

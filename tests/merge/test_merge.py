@@ -198,36 +198,6 @@ def test_nobody_to_merge_with() -> None:
     assert effects == [PassDown(PromiseWithdrawn("C")), CancelTimer("merge/1"), PassDown(merge.ResumeViews())]
 
 
-def test_three_views_of_which_two_overlap() -> None:
-    """FLAW-104: the first in the order of addresses is merged, the other gets CANCEL_MERGE."""
-    twice = view(3, "E", "EDF")
-    state, effects = run(LEADER, accepts(twice), accepts(CD, 9))
-    assert state.decision == MERGED.after_own(AB)
-    assert Send("E", merge.CancelMerge(ID)) in effects
-
-
-def test_who_stands_by_another_view_is_left_out() -> None:
-    """FLAW-104: of the two whose views overlap each has those left out that follow the other."""
-    half = evolve(view(7, "A", "ABCD"))
-    leads = run(member("A", half), discovers("AC", half))[0]
-    assert leads.promised_to == frozenset()
-    state, effects = run(leads, rejects("C", CD))
-    assert state == member("A", half, begun=1)
-    assert effects[:2] == [PassDown(Suspected("C")), PassDown(Suspected("D"))]
-    ours = view(7, "C", "ABCD")
-    state, effects = run(member("C", evolve(ours, members=tuple("CABD"))), asks(AB, at=ours))
-    assert not state.merging
-    assert effects[:2] == [PassDown(Suspected("A")), PassDown(Suspected("B"))]
-    assert effects[2].message.rejected
-    assert effects[2].message.decision.members == tuple("CABD")
-
-
-def test_who_is_only_listed_by_another_stays() -> None:
-    """FLAW-104: a coordinator that is not in our view says nothing of its members."""
-    theirs = view(3, "E", "EB")
-    assert run(LEADER, rejects("C"), rejects("E", theirs))[1][:1] == [PassDown(PromiseWithdrawn("E"))]
-
-
 def test_the_merged_view_at_a_coordinator() -> None:
     """MRG-27, MRG-28, MRG-30, MRG-31, MRG-32, AMB-44: it hands it on, adds windows, and is none any more."""
     install = merge.InstallMergeViewReceived("A", merge.InstallMergeView(ID, MERGED))
@@ -311,30 +281,6 @@ def test_a_view_of_the_membership_service_ends_a_merge() -> None:
     assert run(state, merge.DecisionInstalled(changed)) == (state, [])
 
 
-def test_an_incarnation_has_its_own_merges() -> None:
-    """AMB-45: an identifier has the leader's incarnation in it, and its number."""
-    state = run(member("G", view(2, "E", "G", G=3), begun=4), discovers("GH", view(2, "E", "G")))[0]
-    assert state.merge == merge.MergeId("G", 3, 5)
-    assert run(member("A", AB), discovers("AE"), accepts(EFG))[0].decision.lives["G"] == 3
-
-
-def test_an_answer_to_a_former_incarnation_is_ignored() -> None:
-    """FLAW-109: an address that comes back counts its merges from one again."""
-    back = view(3, "A", "A", A=1)
-    state = run(member("A", back), discovers("AC", back))[0]
-    assert run(state, accepts(CD)) == (state, [])
-    merged, _ = run(state, accepts(CD, 15, merge.MergeId("A", 1, 1)))
-    assert merged.decision.digest == Vector.of(A=14, C=15, D=15)
-
-
-@pytest.mark.parametrize(("here", "there"), [(1, 3), (3, 1)])
-def test_of_an_address_that_both_sides_know_the_newest_incarnation_counts(here: int, there: int) -> None:
-    """Either side may have admitted it last; no coordinator admits an older incarnation after the merge."""
-    ours = evolve(AB, lives=Lives((("A", 0), ("B", 0), ("G", here))))
-    theirs = evolve(view(2, "E", "EF"), lives=Lives((("E", 0), ("F", 0), ("G", there))))
-    assert 3 == run(member("A", ours), discovers("AE", ours), accepts(theirs))[0].decision.lives["G"]
-
-
 G_WAS_HERE = evolve(AB, lives=Lives((("A", 0), ("B", 0), ("G", 4))))
 
 
@@ -350,22 +296,6 @@ def test_a_view_that_lists_a_former_incarnation_is_not_merged() -> None:
     theirs = evolve(CD, lives=Lives((("C", 0), ("D", 0), ("G", 4))))
     assert run(leads, rejects("C", theirs))[1][:2] == [PassDown(PromiseWithdrawn("C")), PassDown(Suspected("G"))]
     assert run(member("C", theirs), asks(ours, at=theirs))[1][0].message.rejected
-
-
-@pytest.mark.parametrize(("here", "there"), [(3, 4), (4, 3)])
-def test_of_two_that_have_answered_one_lists_a_former_incarnation(here: int, there: int) -> None:
-    """FLAW-110: the first in the order of addresses is merged, whichever of them lists it."""
-    gone = {"C": ("CD", here), "E": ("EF", there)}
-    first, second = (
-        evolve(
-            view(6, name, members + "G" * (life == 3)), lives=Lives((*((member, 0) for member in members), ("G", life)))
-        )
-        for name, (members, life) in gone.items()
-    )
-    state, effects = run(LEADER, accepts(second), accepts(first))
-    assert state.decision.id == ViewId(7, "A")
-    assert {*state.decision.members} == {*AB.members, *first.members}
-    assert Send("E", merge.CancelMerge(ID)) in effects
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_conformance.files.errors import PathError
 from groupcomm_runtime.logs import lines_of
 from groupcomm_spark import logs as replays

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
 
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_conformance.files.errors import PathError
 from groupcomm_conformance.models.checking import Cache, run_models
 from groupcomm_conformance.models.manifest import find_root, load
@@ -114,7 +114,7 @@ def test_an_interrupted_campaign_goes_on(how: signal.Signals, code: int, local: 
     arguments = [*ASKED, "--table", str(folder), "--master"]
     text = (
         "import sys; from groupcomm_spark import running; running.WRITTEN = 0;"
-        "from groupcomm_conformance.commands.main import main; sys.exit(main(sys.argv[1:]))"
+        "from groupcomm_commands.main import main; sys.exit(main(sys.argv[1:]))"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", text, *arguments, "local[1]"],

@@ -14,7 +14,7 @@ import pytest
 from attrs import evolve
 
 from groupcomm import stable
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.models.manifest import find_root, load
 from groupcomm_conformance.steps.table import StepTable
@@ -201,7 +201,7 @@ def test_wrong_usage_is_one_line(arguments: list[str], error: str, capsys: pytes
 def test_check_and_conform_never_import_spark() -> None:
     script = (
         "import sys\n"
-        "from groupcomm_conformance.commands.main import main\n"
+        "from groupcomm_commands.main import main\n"
         "codes = [main([name, 'stable', '--model', 'pair', *more]) for name, *more in"
         " (('check', '--cached'), ('pipeline', '--model', 'absent'))]\n"
         "codes.append(main(['conform', 'stable', '--model', 'absent']))\n"

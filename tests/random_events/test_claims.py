@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from groupcomm_conformance.commands.main import app
+from groupcomm_commands.main import app
 from groupcomm_conformance.models.manifest import Manifest, load
 from groupcomm_conformance.random_events import claims
 from groupcomm_conformance.random_events.claims import HELPERS, Root, copies

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from groupcomm_conformance.commands.main import app
+from groupcomm_commands.main import app
 from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.random_events import conditions
 from groupcomm_conformance.steps.mutants.conforming import tables_of

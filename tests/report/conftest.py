@@ -10,7 +10,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 
 ROOT = Path(__file__).parent.parent.parent
 WANTED = ("pair", "note", "note_no_reset", "pair_live", "without_new_round_on_stability__on_pair_live")

@@ -15,7 +15,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 
 STORY = "stable/note_no_reset"
 PATIENCE = 30.0

@@ -11,7 +11,7 @@ import pytest
 from attrs import evolve
 
 from groupcomm import stable
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_conformance.models.checking import Cache
 from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.report.findings import Findings, gather

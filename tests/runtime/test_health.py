@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from groupcomm_conformance.commands.main import app
+from groupcomm_commands.main import app
 from groupcomm_runtime import BadInputError, EndedError, Message, join
 from groupcomm_runtime.health import serve
 from groupcomm_runtime.replicated import Counter, share

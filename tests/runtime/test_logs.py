@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import groupcomm_runtime
 from groupcomm import unicast
-from groupcomm_conformance.commands.main import app
+from groupcomm_commands.main import app
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_field.logs.claims import judge

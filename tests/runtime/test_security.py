@@ -16,7 +16,7 @@ from typing import Any, Self
 import pytest
 
 import groupcomm_runtime
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_field import strangers
 from groupcomm_runtime import BadInputError, Group, NameTakenError, Settings, frames, key_in, member
 from groupcomm_runtime.codec import VERSION, Codec, RefusedError, pack, unpack

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from groupcomm.effects import PassUp
 from groupcomm.events import ViewInstalled
-from groupcomm_conformance.commands.main import app
+from groupcomm_commands.main import app
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.deciding import decide
@@ -29,7 +29,7 @@ from groupcomm_field.torture.running import names_of
 from tests.runtime.broken_glue import BROKEN, noticed
 from tests.runtime.put_back import PUT_BACK
 
-TORTURE = [sys.executable, "-c", "from groupcomm_conformance.commands.main import main; exit(main())", "torture"]
+TORTURE = [sys.executable, "-c", "from groupcomm_commands.main import main; exit(main())", "torture"]
 PATIENCE = 60.0  # seconds, of a busy machine
 SEED, KILL_ALL, CLOCK, CUT_OFF = (263, 3), (5, 1), (2, 1), (44, 1)
 """Seeds, and numbers of faults: the first has `kill` and `one way`, the others have the fault of their names."""

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 from attrs import evolve
 
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_conformance.models.manifest import find_root, load
 
 z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove installs it")

@@ -11,7 +11,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_conformance.models.selecting import manifests_of
 from groupcomm_conformance.site.beside import pairs
 from groupcomm_conformance.site.pages import pages

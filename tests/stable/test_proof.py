@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from groupcomm_conformance.commands.main import main
+from groupcomm_commands.main import main
 from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.models.manifest import find_root, load
 from groupcomm_conformance.steps.conform import table_of

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from groupcomm_conformance.commands.explore import FILE, load
-from groupcomm_conformance.commands.main import app
+from groupcomm_commands.explore import FILE, load
+from groupcomm_commands.main import app
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_simulator.explorer.composed import Configuration, Seat
@@ -67,7 +67,7 @@ def test_the_command_says_what_differs(tmp_path: Path, monkeypatch: pytest.Monke
     text = (find_root() / FILE).read_text(encoding="utf-8")
     (tmp_path / FILE).parent.mkdir(parents=True)
     (tmp_path / FILE).write_text(text.replace("states: 2843", "states: 2844"), encoding="utf-8")
-    monkeypatch.setattr("groupcomm_conformance.commands.explore.find_root", lambda: tmp_path)
+    monkeypatch.setattr("groupcomm_commands.explore.find_root", lambda: tmp_path)
     run = CliRunner().invoke(app, ["explore", "two_founders", "crash_gms"])
     assert run.exit_code == 1
     assert "DIFFERS: spec/stack/explored.yaml has 2,844 states" in run.output

@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from groupcomm_conformance.commands.main import app
+from groupcomm_commands.main import app
 from groupcomm_simulator.judges.claims import Violation
 from groupcomm_simulator.running import replay, run_seed
 from groupcomm_simulator.setup import DATAGRAMS, LASTING, Faults, Setup

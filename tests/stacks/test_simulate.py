@@ -10,9 +10,9 @@ from attrs import evolve
 
 from groupcomm import sequencer
 from groupcomm.errors import RemoteProtocolError
+from groupcomm_commands.main import main
+from groupcomm_commands.options import count
 from groupcomm_conformance.charts.schedule import Step, drawn, folded
-from groupcomm_conformance.commands.main import main
-from groupcomm_conformance.commands.options import count
 from groupcomm_conformance.tla.values import Fn
 from groupcomm_simulator.running import Found, replay, run_seed, shrink, simulate
 from groupcomm_simulator.setup import Faults, Setup

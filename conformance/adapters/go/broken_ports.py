@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 import yaml
 from attrs import field, frozen
 
-from groupcomm_conformance.commands.adapters import places_of
+from groupcomm_commands.adapters import places_of
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
 from groupcomm_conformance.ports.conforming import Part, kept, rows, starts
