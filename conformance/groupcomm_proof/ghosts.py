@@ -109,7 +109,8 @@ def on_the_way(before: State, after: State, constants: list[Term]) -> list[tuple
         (
             "FurtherOnFromPromise",
             z3.ForAll(
-                [u, s], z3.Implies(z3.And(starts, words.is_in(at, s), words.along(s, s, u, at)), words.along(s, s, u, w))
+                [u, s],
+                z3.Implies(z3.And(starts, words.is_in(at, s), words.along(s, s, u, at)), words.along(s, s, u, w)),
             ),
         ),
         ("OwnIsAlong", z3.ForAll([v, s], z3.Implies(z3.And(starts, on, own), words.along(by, s, v, j)))),

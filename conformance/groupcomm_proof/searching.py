@@ -20,8 +20,10 @@ _ROOT: Final = "SearchedInductive"
 _JUDGED: Final = ("safety", "outcomes", "said")  # the others are of other networks, or of no group
 _CLAIMS: Final = ("ForestAndInvariant",)
 _WITH_HISTORY: Final = ("stable",)
-# What MergeDigest stands for. A model in which the group keeps less of these is searched as far as it keeps MergeDigest.
-_REPLACED: Final = frozenset({"StartRequiresPromise", "WithdrawOnlyIfUnusable", "PromiseHeldWhileNeeded", "OneOpenPromise"})
+# MergeDigest is in the place of these. A model whose group lacks one is searched as far as MergeDigest allows.
+_REPLACED: Final = frozenset(
+    {"StartRequiresPromise", "WithdrawOnlyIfUnusable", "PromiseHeldWhileNeeded", "OneOpenPromise"}
+)
 
 
 @frozen
@@ -49,8 +51,8 @@ def searchable(manifest: Manifest, largest: int) -> Iterator[Model]:
 
 
 def _merging(model: Model) -> bool:
-    without = set(model.constants.get("Without", ()))
-    return bool(without) and without <= _REPLACED
+    without = model.constants.get("Without")
+    return isinstance(without, tuple) and without != () and _REPLACED.issuperset(without)
 
 
 def search(manifest: Manifest, model: Model, written: str) -> Searched:

@@ -28,7 +28,13 @@ from .writing import written
 
 __all__ = ["CLAIMS", "STEPS", "Theory", "theory_of"]
 
-CLAIMS: Final = ("AlongAfterEntry", "NoneComesFromCut", "NoPrematurePurgeTogether", "RequestsServableTogether", "ClaimsInTree")
+CLAIMS: Final = (
+    "AlongAfterEntry",
+    "NoneComesFromCut",
+    "NoPrematurePurgeTogether",
+    "RequestsServableTogether",
+    "ClaimsInTree",
+)
 _MODULE: Final = "StableInductive"
 # The actions: the operator of StableInductive, and what its parameters are.
 STEPS: Final[Mapping[str, tuple[str, ...]]] = {
