@@ -154,7 +154,7 @@ def test_the_chart_of_an_ablation_is_asked_for_by_its_name(capsys: pytest.Captur
     out = capsys.readouterr().out
     assert out.startswith("without Abandoned: withdrawn:\n")
     assert "FALSE: Guards/GuardHolds" in out
-    assert main(["prove", "--without", "Abandoned: redeemed"]) == 2
+    assert main(["prove", "--without", "Abandoned: withdraw"]) == 2
     assert "Abandoned: withdrawn" in capsys.readouterr().err
 
 
