@@ -87,12 +87,6 @@ def divergences(name: str, core: AnyCore) -> Iterator[Divergence]:
             yield from (found for states in simulated(name, model) if (found := replay(of, states)))
 
 
-def is_caught_on_a_shortest_walk(name: str, step: Callable[..., Any], verdict: str) -> None:
-    found = next(divergences(name, core_of(name, step)))
-    assert (verdict, "a shortest one") == (found.verdict, found.note)
-    assert found.text().startswith(f"{verdict}: ")
-
-
 def is_refused(
     step: Callable[[Any, Any], Any],
     state: Any,  # noqa: ANN401 - of the protocol

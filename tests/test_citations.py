@@ -118,13 +118,6 @@ def test_each_name_that_prose_cites_is_there() -> None:
     assert [] == [*unknown(tracked())]
 
 
-OTHERWISE = {
-    "gms": "acts joined",
-    "merge_gms": "_carried _carry _from_gms _from_merging _let_go _send _worded gms_idle joined",
-}
-"""Functions whose names still differ from those of the operators that they cite."""
-
-
 def test_a_function_of_a_core_has_the_name_of_the_operator_that_it_cites() -> None:
     found = {}
     for file in sorted(ROOT.glob("impl/groupcomm/*.py")):
@@ -134,7 +127,7 @@ def test_a_function_of_a_core_has_the_name_of_the_operator_that_it_cites() -> No
             }
             found[file.stem] = " ".join(sorted(otherwise_named(file.read_text("utf-8"), module.stem, own)))
     assert len(found) > 10
-    assert {name: names for name, names in found.items() if names} == OTHERWISE
+    assert {name: names for name, names in found.items() if names} == {}
 
 
 def test_a_function_with_the_name_of_another_operator_than_it_cites_is_found() -> None:

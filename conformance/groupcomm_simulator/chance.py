@@ -210,7 +210,7 @@ class Chance:
     def _serves(self, process: Process) -> Event | None:
         ground, random = self._ground, self._random
         if process.view is None:
-            found = [] if ground.gms_of(process).joined else self._oracle.may_be_asked(process)
+            found = [] if ground.gms_of(process).in_view else self._oracle.may_be_asked(process)
             return ("join", process.name, one_of(random, found).name) if found else None
         due = self._oracle.due(process)
         due += [("timer", process.name, timer) for timer in self._oracle.overdue(process)]

@@ -170,7 +170,7 @@ class Ground(Judged):
     def _do_join(self, name: str, to: str) -> None:
         joiner, found = self.process(name), self.process(to)
         state = self.gms_of(joiner)
-        if state.joined:
+        if state.in_view:
             raise NotAllowedError(f"{joiner} is in a view")
         if found is joiner and not self.oracle.may_found(joiner):
             raise NotAllowedError(f"{joiner} is not the first, or not new")

@@ -38,12 +38,12 @@ class Oracle:
     def coordinators(self) -> list[Process]:
         """List the processes that discovery may find: each coordinates a view."""
         of = self._ground.gms_of
-        return [process for process in self._ground.up if of(process).acts and of(process).joined]
+        return [process for process in self._ground.up if of(process).acting and of(process).in_view]
 
     def may_found(self, joiner: Process) -> bool:
         """Say whether it may found a group: a first incarnation may, if no group exists or groups merge."""
         ground = self._ground
-        alone = ground.merges or not any(ground.gms_of(process).joined for process in ground.up)
+        alone = ground.merges or not any(ground.gms_of(process).in_view for process in ground.up)
         return joiner.life == 0 and alone
 
     def may_be_asked(self, joiner: Process) -> list[Process]:
@@ -56,7 +56,7 @@ class Oracle:
         return [
             process
             for process in ground.up
-            if ground.gms_of(process).acts
+            if ground.gms_of(process).acting
             and process is not joiner
             and ground.connected(joiner, process)
             and not ground.waits(joiner, process)

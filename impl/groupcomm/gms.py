@@ -381,7 +381,7 @@ class State:
     gone: bool
 
     @property
-    def joined(self) -> bool:
+    def in_view(self) -> bool:
         """True if this member has installed a view. `Gms!InView`."""
         return self.decision != NO_DECISION
 
@@ -401,7 +401,7 @@ class State:
         return self.others | {each.member for each in self.queue if each.kind == "join"} - {self.member}
 
     @property
-    def acts(self) -> bool:
+    def acting(self) -> bool:
         """True if no senior is unsuspected: discovery names it, and it takes over. `Gms!IsActing`."""
         return not self.gone and self.unsuspected[:1] == (self.member,)
 
@@ -533,12 +533,8 @@ def malformed(member: Address, sender: Address, message: object) -> str:
 
 
 def _join_requested(state: State, event: JoinRequested) -> Transition:
-    """Ask the coordinator; a member that finds itself founds a group. `Gms!JoinRequested`.
-
-    The member that discovery found is alive: if it was refused, that was a former incarnation. An address
-    that was in use before founds no group: its first view would have the identifier of another.
-    """
-    if state.joined or state.gone:
+    """Ask the coordinator; a member that finds itself founds a group. `Gms!JoinRequested`."""
+    if state.in_view or state.gone:
         raise LocalProtocolError(state, event, "a member that is or was in a view, or was refused, does not join")
     if event.coordinator != state.member:
         trusted = state.suspected - {event.coordinator}
@@ -559,7 +555,7 @@ def _join_requested(state: State, event: JoinRequested) -> Transition:
 
 def _leave_requested(state: State, event: LeaveRequested) -> Transition:
     """Queue the own leave, or ask the acting coordinator. `Gms!LeaveRequested`."""
-    if not state.joined or state.gone:
+    if not state.in_view or state.gone:
         raise LocalProtocolError(state, event, "a member that is in no view does not leave")
     if state.leaving:
         return state, ()
@@ -570,15 +566,10 @@ def _leave_requested(state: State, event: LeaveRequested) -> Transition:
 
 
 def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
-    """Queue a join; the former incarnation in the view goes first (MBR-12). `Gms!JoinReqReceived`.
-
-    No request outlives its incarnation. A member that was answered, and asks again, gets the same answer
-    (AMB-29). A member that was excluded before it knew of its admission is refused: it has to ask as another
-    incarnation (FLAW-133). So is a member of whose name a later incarnation was in a view.
-    """
+    """Queue a join; the former incarnation in the view goes first (MBR-12). `Gms!JoinReqReceived`."""
     member, life = event.sender, event.message.life
     waiting = (r.life for r in state.queue if r.kind == "join" and r.member == member)
-    if not state.acts or member == state.member or any(known >= life for known in waiting):
+    if not state.acting or member == state.member or any(known >= life for known in waiting):
         return state, ()
     known = state.decision.lives.get(member, -1)
     if _is_over(state.decision, member, life):
@@ -596,7 +587,7 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
 
 def _join_refused_received(state: State, event: JoinRefusedReceived) -> Transition:
     """Depart: this incarnation is excluded, or a later one was admitted. `Gms!JoinRefusedReceived`."""
-    if state.gone or state.joined or not state.joining or event.message.life != state.life:
+    if state.gone or state.in_view or not state.joining or event.message.life != state.life:
         return state, ()
     return evolve(state, gone=True), (PassUp(Left()),)
 
@@ -614,7 +605,7 @@ def _leave_req_received(state: State, event: LeaveReqReceived) -> Transition:
 
 def _leave_rsp_received(state: State, event: LeaveRspReceived) -> Transition:
     """Depart; a leave of another incarnation is ignored. `Gms!LeaveRspReceived`."""
-    if state.gone or not state.joined or event.message.life != state.life:
+    if state.gone or not state.in_view or event.message.life != state.life:
         return state, ()
     return evolve(state, gone=True), (PassUp(Left()),)
 
@@ -632,11 +623,8 @@ def _suspected(state: State, event: Suspected) -> Transition:
 
 
 def _handed(state: State, struck: State) -> Effects:
-    """Send its view to a joiner on which this member relies from now on. `Gms!Handed`.
-
-    The coordinator may have crashed before it answered the joiner. No other member would.
-    """
-    if not state.joined:
+    """Send its view to a joiner on which this member relies from now on. `Gms!Handed`."""
+    if not state.in_view:
         return ()
     following = struck.unsuspected[0]
     if following == state.unsuspected[0] or following not in state.decision.joiners - {state.member}:
@@ -645,15 +633,12 @@ def _handed(state: State, struck: State) -> Effects:
 
 
 def _query_received(state: State, event: QueryReceived) -> Transition:
-    """Tell the own view, and refuse the asker's seniors from now on. `Gms!QueryReceived`.
-
-    A member that was senior when the asker wrote, and is back as another incarnation, is its junior now.
-    """
+    """Tell the own view, and refuse the asker's seniors from now on. `Gms!QueryReceived`."""
     sender, query = event.sender, event.message
     if state.gone:
         return state, ()
     answer: Effect = Send(sender, Answer(query.view_id, state.decision))
-    if not state.joined:
+    if not state.in_view:
         return evolve(state, suspected=state.suspected | query.seniors), (answer,)
     if sender not in state.unsuspected or state.member in query.seniors:
         return state, ()
@@ -689,7 +674,7 @@ def _answer_received(state: State, event: AnswerReceived) -> Transition:
 def _new_view_received(state: State, event: NewViewReceived) -> Transition:
     """Install the view that follows the own, and acknowledge it, also again. `Gms!NewViewReceived`."""
     decision = event.message.decision
-    if not state.joined or state.gone or event.sender in state.suspected:
+    if not state.in_view or state.gone or event.sender in state.suspected:
         return state, ()
     if decision.id == state.decision.id:
         return _again(state, event)
@@ -702,15 +687,11 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
 
 
 def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
-    """Install the first view, and start where its digest says (JOI-01). `Gms!JoinRspReceived`.
-
-    It suspects those of its seniors that are seniors of the member that answers, as that member does. Any other
-    member that it refused before may be another incarnation now.
-    """
+    """Install the first view, and start where its digest says (JOI-01). `Gms!JoinRspReceived`."""
     decision = event.message.decision
     if state.gone or event.sender in state.suspected:
         return state, ()
-    if state.joined:
+    if state.in_view:
         return _again(state, event) if decision.id == state.decision.id else _elsewhere(state, event)
     if not state.joining or decision.lives[state.member] != state.life:
         return state, ()
@@ -729,12 +710,7 @@ def _again(state: State, event: NewViewReceived | JoinRspReceived) -> Transition
 
 
 def _suspected_since(state: State, sender: Address) -> Transition:
-    """Refuse the seniors of the sender of the present view. `Gms!SuspectedSince`.
-
-    The sender refuses them, too, and now relies on this member. This member may have been asked to refuse
-    them when it was in no view, and may have asked one of them again since. Then two coordinators would rely
-    on it.
-    """
+    """Refuse the seniors of the sender of the present view. `Gms!SuspectedSince`."""
     members = state.decision.members
     if sender not in members:
         return state, ()
@@ -758,12 +734,7 @@ def _view_ack_received(state: State, event: ViewAckReceived) -> Transition:
 
 
 def _group_stopped(config: Config, state: State, event: GroupStopped) -> Transition:
-    """Grant the next requests; joiners get a digest first (JOI-03). `Gms!GroupStopped`.
-
-    The promises come before the question, so that the digest's successors are kept. While a former incarnation
-    of a joiner is still in the view the joiner waits. Suspected members are excluded first: a member of the view
-    cannot get a promise. A stop for another layer is passed on.
-    """
+    """Grant the next requests; joiners get a digest first (JOI-03). `Gms!GroupStopped`."""
     if event.asker != _SELF:
         return state, (PassDown(event),)
     if state.phase != "stopping":
@@ -778,21 +749,14 @@ def _group_stopped(config: Config, state: State, event: GroupStopped) -> Transit
 
 
 def _is_granted(decision: Decision, request: Request) -> bool:
-    """Return True if a view has granted this request already. `Gms!IsGranted`.
-
-    To join: another coordinator has granted it, and this member did not know. To leave: it was suspected meanwhile.
-    """
+    """Return True if a view has granted this request already. `Gms!IsGranted`."""
     if request.kind == "join":
         return _is_over(decision, request.member, request.life)
     return request.member not in decision.members or request.life != decision.lives[request.member]
 
 
 def _bundle(config: Config, state: State, queue: tuple[Request, ...]) -> int:
-    """Count the requests that the next view grants, from the head of the queue. `Gms!Bundle`, `!MayBundle`.
-
-    No incarnation joins while a former one is in the view. The coordinator leaves in no view with joiners: it has to
-    answer them.
-    """
+    """Count the requests that the next view grants, from the head of the queue. `Gms!Bundle`, `!MayBundle`."""
     joins = leaves = False
     for number, request in enumerate(queue[: config.max_bundle]):
         joins = joins or request.kind == "join"
@@ -832,7 +796,7 @@ def _follow(state: State) -> Transition:
         return state, ()
     if _must_go(state):
         return evolve(state, gone=True), (PassUp(Left()),)
-    if state.phase == "following" and state.acts:
+    if state.phase == "following" and state.acting:
         return _ask(state)
     if state.phase == "asking" and not state.awaits:
         return _send_again(state)
@@ -851,11 +815,8 @@ def _is_done(state: State) -> bool:
 
 
 def _must_go(state: State) -> bool:
-    """Return True if it asked a senior to leave, and would have to take over: it goes instead. `Gms!MustGo`.
-
-    Its leave may be granted. The first member of a view asked no other in it: it takes over, and leaves then.
-    """
-    return not state.leads and state.acts and state.leaving and state.decision.members[0] != state.member
+    """Return True if it asked a senior to leave, and would have to take over: it goes instead. `Gms!MustGo`."""
+    return not state.leads and state.acting and state.leaving and state.decision.members[0] != state.member
 
 
 def _ask(state: State) -> Transition:
@@ -886,7 +847,7 @@ def _answer_joiners(state: State) -> Transition:
 
 def _ask_to_leave(state: State) -> Transition:
     """Ask the acting coordinator, and again when it changes. `Gms!AskToLeave`."""
-    if not state.leaving or state.gone or state.acts or state.unsuspected[0] == state.leave_asked:
+    if not state.leaving or state.gone or state.acting or state.unsuspected[0] == state.leave_asked:
         return state, ()
     acting = state.unsuspected[0]
     return evolve(state, leave_asked=acting), (Send(acting, LeaveReq(state.life)),)
@@ -924,10 +885,7 @@ def _decide(state: State, digest: Vector) -> Transition:
 
 
 def enter(state: State, decision: Decision) -> State:
-    """Install a view; what was under way in the old one is over. `Gms!Enter`, `!Kept`.
-
-    Requests to leave outlive it: a leaver asks once a view, and a member that takes over may not have it yet.
-    """
+    """Install a view; what was under way in the old one is over. `Gms!Enter`, `!Kept`."""
     others = set(decision.members) - {state.member}
     kept = tuple(r for r in state.queue if r.kind == "leave" and r.member in others)
     suspected = state.suspected & set(decision.members)

@@ -1,27 +1,10 @@
 """Merging over GMS: one layer that decides all views of a group that may part and come together. `MergeGms`.
 
-Theory of operation
--------------------
-GMS (`gms`) and merging (`merge`) are as they stand: a state has both of theirs, and an event that either
-passes to the other happens in the same step. This module adds the rules between the two.
-
-The group is stopped for GMS or for merging, never for both. The layer above sees only one caller, GMS.
-Merging needs the group before it gives a digest away. So a member that would lead a merge, or is asked to
-take part, defers that event (`wish`) until GMS has nothing under way. Then it has the group stopped
-(`Suspend`, `GroupStopped`), asks for the digest (`GetDigest`, asker MERGE), and only then takes the step of
-merging. While merging has the group, GMS gets no `GroupStopped`. When the merge is over GMS says `Suspend`
-again if it has something to decide. Otherwise the group is resumed (`Resume`).
-
-The merged view is GMS's next one. Its first member acts like a member that takes over. It asks all others for
-their view (QUERY, ANSWER), sends them the view again, waits until they have it (VIEW_ACK), and has the group
-stopped, before it decides anything or resumes the group. The others follow, and say nothing.
-
-A view of GMS lists members that install it, or crash. A merged view lists members of other subgroups that may
-give the merge up, and GMS would wait for them for ever. So a member that is asked for a view that it lacks
-answers when it is certain. It is certain when it has the view. It is also certain when it leads its subgroup
-and is in no merge, so that no member there can install the view any more. A participant asks its coordinator
-(PROBE). Every member of a merged view relies on the first member that it does not suspect, and asks that
-member once.
+GMS (`gms`) and merging (`merge`) are as they stand: a state has both of theirs, and an event that either passes to the
+other happens in the same step. The group is stopped for one of them at a time. An event that begins a merge waits
+(`State.wish`) until GMS has nothing under way, the group is stopped, and the digest is given. The merged view is GMS's
+next one, and its first member acts like a member that takes over. The head of `spec/merge_gms/MergeGms.tla` says why
+members ask each other for a merged view; there is a table of merging's use of the group, too.
 
 It takes and gives the same as `gms` and `merge`, but
 - `MergeReqReceived` and `DiscoverTimeout` come without a digest: it is asked for when the group is stopped;
@@ -248,8 +231,8 @@ class State:
 
     @property
     def joined(self) -> bool:
-        """True if it is in a view: it has installed one, and has not left. `MergeGms!InView`."""
-        return self.gms.joined and not self.gms.gone
+        """True if it is in a view: it has installed one, and has not left. `MergeGms!Joined`."""
+        return self.gms.in_view and not self.gms.gone
 
     @property
     def in_merged(self) -> bool:
@@ -277,7 +260,7 @@ class State:
         return self.gms.leads and not self.merge.merging
 
     @property
-    def gms_idle(self) -> bool:
+    def gms_is_idle(self) -> bool:
         """Whether GMS has nothing under way, and does not have the group. `MergeGms!GmsIsIdle`."""
         return self.gms.phase == "at rest"
 
@@ -346,7 +329,7 @@ def _taken(config: Config, state: State, event: Event) -> Transition:
             | JoinRspReceived()
             | ViewAckReceived()
         ):
-            return _from_gms(config, state, event)
+            return _for_gms(config, state, event)
         case _ if state.gms.gone:
             return state, ()
         case MergeViewReceived():
@@ -358,7 +341,7 @@ def _taken(config: Config, state: State, event: Event) -> Transition:
         case CancelMergeReceived():
             return _cancel_merge_received(config, state, event)
         case MergeRspReceived() | InstallMergeViewReceived() | MergeTimeout():
-            return _from_merging(config, state, event)
+            return _for_merging(config, state, event)
         case _:
             assert_never(event)
 
@@ -369,13 +352,13 @@ def _taken(config: Config, state: State, event: Event) -> Transition:
 def _group_stopped(config: Config, state: State, event: GroupStopped) -> Transition:
     """Give the group to GMS, if it has asked meanwhile, or to merging. `MergeGms!GroupStopped`."""
     if event.asker != _GMS or state.holds == "no":
-        return _from_gms(config, state, event)
+        return _for_gms(config, state, event)
     if state.holds != "stopping":
         return state, ()
     if state.gms.phase == "stopping":
-        return _from_gms(config, evolve(state, holds="no"), event)
+        return _for_gms(config, evolve(state, holds="no"), event)
     if state.wish is None:
-        return _ending(config, *_let_go(state))
+        return _ending(config, *_end_use_of_group(state))
     asked = evolve(state, holds="digest", asked=state.asked + 1)
     return asked, (PassDown(GetDigest(_SELF, asked.asked)),)
 
@@ -383,12 +366,12 @@ def _group_stopped(config: Config, state: State, event: GroupStopped) -> Transit
 def _digest_given(config: Config, state: State, event: DigestGiven) -> Transition:
     """Take the step that merging waited with. `MergeGms!DigestGiven`."""
     if event.asker != _SELF:
-        return _from_gms(config, state, event)
+        return _for_gms(config, state, event)
     if state.holds != "digest" or event.request != state.asked or state.wish is None:
         return state, ()
     digested = _digested(state.wish, event.digest)
-    after = _carried(config, evolve(state, wish=None), *merge.step(config, state.merge, digested))
-    return _ending(config, *_then(after, lambda s: _let_go(s) if s.holds == "digest" else (s, ())))
+    after = _after_merging(config, evolve(state, wish=None), *merge.step(config, state.merge, digested))
+    return _ending(config, *_then(after, _maybe_let_go))
 
 
 def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> Transition:
@@ -411,7 +394,7 @@ def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -
         return state, ()
     after, effects = merge.step(config, state.merge, _digested(event, _unknown(state)))
     if state.merge.merging or not after.merging:
-        return _ending(config, *_carried(config, state, after, effects))
+        return _ending(config, *_after_merging(config, state, after, effects))
     if isinstance(state.wish, MergeReqReceived) and state.wish.sender != event.sender:
         rejection = MergeRsp(
             event.message.merge_id, rejected=True, decision=gms.NO_DECISION, digest=gms.NO_DECISION.digest
@@ -429,19 +412,23 @@ def _cancel_merge_received(config: Config, state: State, event: CancelMergeRecei
         and wish.message.merge_id == event.message.merge_id
     ):
         return _dropped(config, state)
-    return _from_merging(config, state, event)
+    return _for_merging(config, state, event)
 
 
 def _dropped(config: Config, state: State, effects: Effects = ()) -> Transition:
     """Drop the deferred event; if the group is stopped for it already, resume it. `MergeGms!Dropped`."""
-    without = evolve(state, wish=None), effects
-    return _ending(config, *_then(without, lambda s: _let_go(s) if s.holds == "digest" else (s, ())))
+    return _ending(config, *_then((evolve(state, wish=None), effects), _maybe_let_go))
 
 
-def _let_go(state: State) -> Transition:
+def _end_use_of_group(state: State) -> Transition:
     """End merging's use of the group: call Suspend for GMS, or Resume. `MergeGms!EndUseOfGroup`."""
     waits = state.gms.phase == "stopping"
     return evolve(state, holds="no"), (PassUp(Suspend(_GMS) if waits else Resume(_GMS)),)
+
+
+def _maybe_let_go(state: State) -> Transition:
+    """The event that needed the digest is dropped, or began no merge. `MergeGms!MaybeLetGo`."""
+    return _end_use_of_group(state) if state.holds == "digest" else (state, ())
 
 
 # A member that is asked
@@ -451,7 +438,7 @@ def _question_received(config: Config, state: State, event: QueryReceived | Prob
     """Answer, or keep it until that is possible. `MergeGms!QuestionReceived`."""
     word = Early(event.sender, event.message)
     if not isinstance(event, ProbeReceived) and (not state.joined or _is_for_gms(state, word)):
-        return _from_gms(config, state, event)
+        return _for_gms(config, state, event)
     if not state.joined or event.sender in state.gms.suspected:
         return state, ()
     if not _is_early(state, word):
@@ -465,7 +452,7 @@ def _answer_received(config: Config, state: State, event: AnswerReceived) -> Tra
     """Suspect a member that cannot install this view; or say so to others. `MergeGms!AnswerReceived`."""
     sender, asked, told = event.sender, event.message.view_id, event.message.decision
     if not state.joined:
-        return _from_gms(config, state, event)
+        return _for_gms(config, state, event)
     own = state.own
     if (
         state.in_merged
@@ -474,21 +461,18 @@ def _answer_received(config: Config, state: State, event: AnswerReceived) -> Tra
         and told != gms.NO_DECISION
         and state.member not in told.members
     ):
-        return _from_gms(config, state, Suspected(sender))
+        return _for_gms(config, state, Suspected(sender))
     about = [word for word in state.early if word.message.view_id == asked]
     if about and sender in state.gms.unsuspected and told.id != asked:
         askers = {word.sender for word in about}
         others = tuple(word for word in state.early if word.sender not in askers)
         replies: Effects = tuple(Send(word.sender, Answer(asked, told)) for word in about)
         return _ending(config, evolve(state, early=others), replies)
-    return _from_gms(config, state, event)
+    return _for_gms(config, state, event)
 
 
 def _merge_view_received(config: Config, state: State, event: MergeViewReceived) -> Transition:
-    """Come to a merged view: from the coordinator, or a member that had it. `MergeGms!MergeViewReceived`.
-
-    A member that leads takes it from the leader of the merge alone: it has said to others what it has.
-    """
+    """Come to a merged view: from the coordinator, or a member that had it. `MergeGms!MergeViewReceived`."""
     sender, merged = event.sender, event.message.merged
     if sender in state.gms.suspected:
         return state, ()
@@ -498,7 +482,7 @@ def _merge_view_received(config: Config, state: State, event: MergeViewReceived)
             return state, ()
         return state, (Send(sender, ViewAck(own.id)), *_leave_again(state, sender))
     if own.id in merged.follows and sender in own.members and not state.gms.leads:
-        return _from_merging(config, state, event)
+        return _for_merging(config, state, event)
     if _may_come(state, merged.id):
         return state, ()
     return state, (Send(sender, Answer(merged.id, own)),)
@@ -529,7 +513,7 @@ def _answer_early(config: Config, state: State) -> Transition:
 
 def _ask_leader(state: State) -> Transition:
     """Ask the first unsuspected member about each view in doubt. `MergeGms!AskLeader`, `!Doubts`."""
-    if not state.joined or state.gms.acts:
+    if not state.joined or state.gms.acting:
         return state, ()
     head = state.gms.unsuspected[0]
     doubts = [state.own.id] if state.in_merged else []
@@ -545,7 +529,7 @@ def _probe(state: State, probe: Probed) -> Transition:
 
 def _maybe_stop(state: State) -> Transition:
     """Merging wants the group, and GMS does not have it. `MergeGms!MaybeStop`."""
-    if state.wish is None or state.holds != "no" or not state.gms_idle:
+    if state.wish is None or state.holds != "no" or not state.gms_is_idle:
         return state, ()
     return evolve(state, holds="stopping"), (PassUp(Suspend(_GMS)),)
 
@@ -553,18 +537,18 @@ def _maybe_stop(state: State) -> Transition:
 # GMS and merging step -----------------------------------------------------------------------------
 
 
-def _from_gms(config: Config, state: State, event: gms.Event) -> Transition:
-    """An event that is GMS's. `MergeGms!FromG`."""
+def _for_gms(config: Config, state: State, event: gms.Event) -> Transition:
+    """An event that is GMS's. `MergeGms!ForGms`."""
     return _ending(config, *_gms_step(config, state, event))
 
 
-def _from_merging(
+def _for_merging(
     config: Config,
     state: State,
     event: MergeRspReceived | MergeTimeout | CancelMergeReceived | InstallMergeViewReceived | MergeViewReceived,
 ) -> Transition:
-    """An event that is merging's. `MergeGms!FromM`."""
-    return _ending(config, *_carried(config, state, *merge.step(config, state.merge, event)))
+    """An event that is merging's. `MergeGms!ForMerging`."""
+    return _ending(config, *_after_merging(config, state, *merge.step(config, state.merge, event)))
 
 
 def _gms_step(config: Config, state: State, event: gms.Event) -> Transition:
@@ -572,15 +556,12 @@ def _gms_step(config: Config, state: State, event: gms.Event) -> Transition:
     after, effects = gms.step(gms.Config(config.max_bundle), state.gms, event)
     if after is state.gms and not effects:
         return state, ()
-    stepped: Transition = evolve(state, gms=after), _worded(state, effects)
+    stepped: Transition = evolve(state, gms=after), _from_gms(state, effects)
     return _then(stepped, lambda s: _tell_merging(config, s))
 
 
 def _tell_merging(config: Config, state: State) -> Transition:
-    """Pass a view of GMS to merging. `MergeGms!TellMerging`, `!WishIn`.
-
-    It is in no merge then, as GMS had the group. If it were, the merge would be over, and GMS has the group.
-    """
+    """Pass a view of GMS to merging. `MergeGms!TellMerging`, `!WishIn`."""
     if state.own == state.merge.decision:
         return state, ()
     after, effects = merge.step(config, state.merge, merge.DecisionInstalled(state.own))
@@ -590,16 +571,13 @@ def _tell_merging(config: Config, state: State) -> Transition:
     return told, tuple(effect for effect in effects if not isinstance(effect, PassDown))
 
 
-def _worded(state: State, effects: Iterable[gms.Effect]) -> Effects:
-    """Return the effects of GMS, as they go out. `MergeGms!FromGms`, `!Worded`.
-
-    While merging has the group GMS waits for it; and if merging wants it next, it stays stopped.
-    """
+def _from_gms(state: State, effects: Iterable[gms.Effect]) -> Effects:
+    """Return the effects of GMS, as they go out. `MergeGms!FromGms`."""
     heard: list[Effect] = []
     for effect in effects:
         match effect:
             case Send(to, message):
-                heard.append(_send(state, to, message))
+                heard.append(_worded(state, to, message))
             case PassUp(Suspend()) if state.holds != "no":
                 pass
             case PassUp(Resume()) if state.wish is not None:
@@ -609,7 +587,7 @@ def _worded(state: State, effects: Iterable[gms.Effect]) -> Effects:
     return tuple(heard)
 
 
-def _send(state: State, to: Address, message: gms.Message) -> Effect:
+def _worded(state: State, to: Address, message: gms.Message) -> Effect:
     """Send a message of GMS; or what says more, where it is of a merged view. `MergeGms!Worded`."""
     match message:
         case NewView(decision) if decision.id == state.merged.id:
@@ -620,14 +598,14 @@ def _send(state: State, to: Address, message: gms.Message) -> Effect:
             return Send(to, message)
 
 
-def _carried(config: Config, state: State, after: merge.State, effects: tuple[merge.Effect, ...]) -> Transition:
+def _after_merging(config: Config, state: State, after: merge.State, effects: tuple[merge.Effect, ...]) -> Transition:
     """Merging has taken a step: do what it says to GMS. `MergeGms!AfterMerging`, `!Carried`."""
     if after is state.merge and not effects:
         return state, ()
-    return _fold(evolve(state, merge=after), effects, lambda s, effect: _carry(config, s, effect))
+    return _fold(evolve(state, merge=after), effects, lambda s, effect: _from_merging(config, s, effect))
 
 
-def _carry(config: Config, state: State, effect: merge.Effect) -> Transition:
+def _from_merging(config: Config, state: State, effect: merge.Effect) -> Transition:
     """One effect of merging. `MergeGms!FromMerging`."""
     match effect:
         case Send() | SetTimer() | CancelTimer():
@@ -652,7 +630,7 @@ def _passed_down(
         case SuspendViews():
             return evolve(state, holds="merging"), ()
         case ResumeViews():
-            return _let_go(state) if state.holds == "merging" else (state, ())
+            return _end_use_of_group(state) if state.holds == "merging" else (state, ())
         case Suspected(suspect) if suspect == state.member:  # a later incarnation of it, which no correct
             # peer knows
             return state, ()
@@ -680,7 +658,7 @@ def _announce(state: State, event: MergeViewInstalled) -> Transition:
     merged = Merged(own.id, own.members, event.subgroups, own.lives, own.digest)
     after, effects = gms.proceed(state.gms)
     known = evolve(state, merged=merged)
-    return evolve(known, gms=after), (PassUp(event), *_worded(known, effects))
+    return evolve(known, gms=after), (PassUp(event), *_from_gms(known, effects))
 
 
 # Shared by the actions ----------------------------------------------------------------------------
@@ -700,7 +678,7 @@ def _reply(state: State, sender: Address, message: Query | Probe) -> Effect:
     own = state.own
     if isinstance(message, Probe) and message.view_id == own.id and state.in_merged:
         return Send(sender, MergeView(state.merged))
-    return _send(state, sender, Answer(message.view_id, own))
+    return _worded(state, sender, Answer(message.view_id, own))
 
 
 def _is_for_gms(state: State, word: Early) -> bool:
@@ -714,10 +692,7 @@ def _is_early(state: State, word: Early) -> bool:
 
 
 def _is_of_the_dead(state: State, request: MergeReqReceived) -> bool:
-    """Whether a leader that asked is over. `MergeGms!IsOfTheDead`.
-
-    Its view would be taken for one by which its next incarnation stands.
-    """
+    """Whether a leader that asked is over. `MergeGms!IsOfTheDead`."""
     leader, theirs = request.sender, request.message.decision
     known = state.own.lives.get(leader, 0)
     return theirs.lives.get(leader, known) < known

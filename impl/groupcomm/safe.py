@@ -1,22 +1,9 @@
 """SAFE: a sender hears when its messages are safe. `Safe`.
 
-Theory of operation
--------------------
-A member numbers its multicasts. Each receiver acknowledges to the sender, by unicast, that it has delivered
-them up to a number (ACK). What all members of the view have acknowledged is safe: whoever crashes, every
-member that goes on to another view has delivered it.
-
-What was not acknowledged by all when the view ends has still been delivered by all that go on together. It is
-safe in the next view. With the option `majority` of SEQUENCER it is safe there as soon as all members know that
-the view is formed. If the sender alone knows, the others may go on from a view before, with a member that lacks
-the message. So a member acknowledges a view that is formed, too.
-
-Where views merge, a member cannot know which of them went on. All members of the merged view say how much
-they have delivered of each other. What all members of the former view have is safe. If one of them is not
-there, or has less, the sender is told that nobody knows (`UnknownUpTo`). By these answers the sender hears,
-too, of a message that the others had before the merge, and do not deliver again.
-
-No message waits: SAFE passes up each as it comes.
+Each receiver acknowledges to the sender, by unicast, what it has delivered (ACK). What all members of the view have
+acknowledged is safe: every member that goes on to another view has delivered it. What was delivered before a view is
+safe in it; with `majority`, when all its members know that it is formed. Where views merge the answers of the former
+view's members decide: safe, or nobody knows (`UnknownUpTo`). The head of `spec/safe/Safe.tla` says why.
 """
 
 from typing import Final, TypeAlias, assert_never, final

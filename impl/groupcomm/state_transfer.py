@@ -1,40 +1,10 @@
 """STATE_TRANSFER: a member that lacks the state of the group gets it from another. `StateTransfer`.
 
-Theory of operation
--------------------
-A member that lacks the state asks a member of its view for it, by a message in the total order (ASK). The
-place of ASK in the order is the cut: the state holds the messages before it, and the messages after it are
-delivered on top. Only two members act on ASK. The application of the provider marks its state there, and the
-provider unicasts it in parts, as many at a time as the asker has room for (CREDIT). The asker drops the
-messages before its ASK, and holds the messages after it until it has the last part. No other member sends,
-waits or stops.
-
-A transfer survives views. An asker whose provider is gone or cannot give the state (CANNOT) asks again: a new
-attempt, and a new cut. An asker that holds many bytes of messages passes up `Full`. What is on its way may
-still come. If it comes to hold as many bytes as it may, and another message comes, it asks again.
-
-A state carries, of each member, the number of the last message in it. A member that was cut off sends a
-message again in the merged view. SEQUENCER passes over a message that a member has delivered. It cannot know
-the messages that the member got with a state. This layer drops these. If such a message is the member's own,
-it is reported (`OwnIsInState`).
-
-The members of a merged view have different states. Each multicasts the name of its state (TELL): equal names,
-equal states. At the last TELL, at one place for every member, they keep one state. The other members lack the
-state from there on, and ask. Kept is the state of the latest formed view (the option `majority` of
-SEQUENCER), and of several such states the one that most members have. A formed view that ends before it is
-decided has none.
-
-SAFE tells a sender that its messages are safe: the members have them. Where it is not decided yet which state is
-kept, a message may be in a state that is not kept. So the sender is told when that is decided. If its view ends
-before, nobody knows of any message that it has delivered till then: SAFE may yet tell that all have it. (SAFE
-numbers what this layer multicasts. So a member counts its own as they come.)
-
-Only the founder of a group begins with a state. If no member of a view has one, the application of each is
-told (`NoState`), and may declare its own (`DeclareRequested`). A declared state loses against any other.
-
-A member multicasts nothing in a step that a message of the order causes. The layers below may be about to
-send what they had to hold back, and a message from within would overtake it. A timer of no time does it in a
-step of its own.
+The member asks by a message in the total order (ASK): the state holds the messages before it, and the messages after
+it are delivered on top. The provider unicasts the state in parts. A member whose provider is gone, or cannot give the
+state, asks again. The members of a merged view tell which state each has (TELL), and keep one. The head of
+`spec/state_transfer/StateTransfer.tla` says which one, what a sender is told meanwhile, and why a member multicasts
+nothing in a step that a message of the order causes.
 
 Duties of the application. `MarkState`: keep the state as it is now, for one member, until its last part is
 read, it fails, it is marked again for that member, or `FreeState`. `ReadPart` is answered by `PartRead` or
@@ -617,26 +587,23 @@ def _step_of(config: Config, state: State, event: Event) -> Transition:
 
 
 def _idle(state: State) -> State:
-    """No transfer to this member."""
+    """No transfer to this member. `StateTransfer!Idle`."""
     without = evolve(state, provider=NOBODY, marked=False, parts=0, whole=False, given=_NOTHING_GIVEN)
     return evolve(without, held=(), bytes=0, full=False)
 
 
 def _makes_room(state: State) -> tuple[Effect, ...]:
-    """Take multicasts again: the transfer ends."""
+    """Take multicasts again: the transfer ends. `StateTransfer!MakesRoom`."""
     return (PassUp(Room()),) if state.full else ()
 
 
 def _stop(state: State) -> Transition:
-    """End the transfer; the member asks when it is decided which state is kept."""
+    """End the transfer; the member asks when it is decided which state is kept. `StateTransfer!Stop`."""
     return _idle(state), _makes_room(state)
 
 
 def _ask(config: Config, state: State, before: tuple[Effect, ...] = ()) -> Transition:
-    """Ask the first member of the view that may have the state.
-
-    If none has, and the view is formed, the members tell: it may be vacant.
-    """
+    """Ask the first member of the view that may have the state. `StateTransfer!Ask`."""
     idle, first = _idle(state), (*before, *_makes_room(state))
     for each in state.view.members:
         if each != state.member and each not in state.refused:
@@ -654,17 +621,17 @@ def _ask(config: Config, state: State, before: tuple[Effect, ...] = ()) -> Trans
 
 
 def _sets_soon(state: State) -> tuple[Effect, ...]:
-    """Multicast in a step of its own."""
+    """Multicast in a step of its own. `StateTransfer!SetsSoon`."""
     return () if state.soon else (SetTimer("soon", 0, 0),)
 
 
 def _ask_soon(state: State, before: tuple[Effect, ...] = ()) -> Transition:
-    """Ask in a step of its own."""
+    """Ask in a step of its own. `StateTransfer!AskSoon`."""
     return evolve(_idle(state), soon=True), (*before, *_makes_room(state), *_sets_soon(state))
 
 
 def _soon_timeout(config: Config, state: State) -> Transition:
-    """Multicast what a message of the order has caused."""
+    """Multicast what a message of the order has caused. `StateTransfer!SoonTimeout`."""
     if not state.soon:
         return state, ()
     after = evolve(state, soon=False, owes=False)
@@ -676,7 +643,7 @@ def _soon_timeout(config: Config, state: State) -> Transition:
 
 
 def _ask_timeout(config: Config, state: State) -> Transition:
-    """Ask all members again, where none gave the state."""
+    """Ask all members again, where none gave the state. `StateTransfer!AskTimeout`."""
     if not state.timer:
         return state, ()
     after = evolve(state, timer=False)
@@ -686,12 +653,12 @@ def _ask_timeout(config: Config, state: State) -> Transition:
 
 
 def _is_present(state: State, sender: Address, attempt: int) -> bool:
-    """Say whether a message is of the transfer that this member waits for."""
+    """Say whether a message is of the transfer that this member waits for. `StateTransfer!IsPresent`."""
     return not state.has and sender == state.provider and attempt == state.attempt
 
 
 def _install_if_whole(state: State, before: tuple[Effect, ...]) -> Transition:
-    """Set the state, and deliver the held messages that are not in it."""
+    """Set the state, and deliver the held messages that are not in it. `StateTransfer!InstallIfWhole`."""
     if not (state.whole and state.settled and state.marked):
         return state, before
     seen, fresh = state.given.seen, []
@@ -706,7 +673,7 @@ def _install_if_whole(state: State, before: tuple[Effect, ...]) -> Transition:
 
 
 def _app_received(config: Config, state: State, event: AppReceived) -> Transition:
-    """Deliver, hold or drop a message of the application."""
+    """Deliver, hold or drop a message of the application. `StateTransfer!AppReceived`."""
     sender, message = event.sender, event.message
     if sender not in state.view.members or min(message.number, message.size) < 1:
         raise RemoteProtocolError(state, event, "a member of the view numbers its messages from 1, and each has bytes")
@@ -727,7 +694,7 @@ def _app_received(config: Config, state: State, event: AppReceived) -> Transitio
 
 
 def _ask_received(config: Config, state: State, event: AskReceived) -> Transition:
-    """The cut: of the own ASK, or, for the provider that it names, of another's."""
+    """The cut: of the own ASK, or, for the provider that it names, of another's. `StateTransfer!AskReceived`."""
     sender, message = event.sender, event.message
     if sender not in state.view.members or message.provider == sender:
         raise RemoteProtocolError(state, event, "a member of the view asks another")
@@ -759,7 +726,7 @@ def _without(giving: Giving, member: Address) -> Giving:
 
 
 def _part_read(state: State, event: PartRead) -> Transition:
-    """Send a part, and read the next one where there is room for it."""
+    """Send a part, and read the next one where there is room for it. `StateTransfer!PartRead`."""
     if event.to not in state.giving:
         return state, ()
     gift = state.giving[event.to]
@@ -779,7 +746,7 @@ def _next(gift: Gift) -> Gift:
 
 
 def _part_received(state: State, event: PartReceived) -> Transition:
-    """Take the next part of the present attempt."""
+    """Take the next part of the present attempt. `StateTransfer!PartReceived`."""
     message = event.message
     if message.number < 1:
         raise RemoteProtocolError(state, event, "parts are numbered from 1")
@@ -795,7 +762,7 @@ def _part_received(state: State, event: PartReceived) -> Transition:
 
 
 def _credit_received(config: Config, state: State, event: CreditReceived) -> Transition:
-    """The asker has room for more."""
+    """The asker has room for more. `StateTransfer!CreditReceived`."""
     sender, message = event.sender, event.message
     if sender not in state.giving:
         return state, ()
@@ -812,22 +779,19 @@ def _credit_received(config: Config, state: State, event: CreditReceived) -> Tra
 
 
 def _name_after(state: State) -> Name:
-    """Name the state that a member leaves its view with, or that is coming to it."""
+    """Name the state that a member leaves its view with, or that is coming to it. `StateTransfer!NameAfter`."""
     if not state.has and not state.marked:
         return ()
     return (state.view.id,) if state.settled else (*state.name, state.view.id)
 
 
 def _is_formed(state: State) -> bool:
-    """Say whether this member knows that its view is formed."""
+    """Say whether this member knows that its view is formed. `StateTransfer!IsFormed`."""
     return state.view != NO_VIEW and state.formed == state.view.id.counter
 
 
 def _stands(state: State) -> State:
-    """Its view is formed: its state stands there, if it stood in the base.
-
-    A view that follows a vacant one without a merge is vacant.
-    """
+    """Its view is formed: its state stands there, if it stood in the base. `StateTransfer!Stands`."""
     if not _is_formed(state):
         return state
     if state.vacant:
@@ -837,23 +801,23 @@ def _stands(state: State) -> State:
 
 
 def _is_stale(state: State) -> bool:
-    """Say whether all states are one, and not that of the primary: of a member that was cut off, and its joiners."""
+    """Say whether all states are one, and not that of the primary. `StateTransfer!IsStale`."""
     return _is_formed(state) and state.settled and state.has and state.stood < state.base
 
 
 def _begins(state: State) -> State:
-    """Begin a choice of the state that is kept."""
+    """Begin a choice of the state that is kept. `StateTransfer!Begins`."""
     name = () if not state.has else (state.view.id,) if state.settled else state.name
     return evolve(_idle(state), settled=False, vacant=False, telling=True, told=_NONE_TOLD, name=name)
 
 
 def _vacates(state: State) -> State:
-    """Its view has no state of the primary."""
+    """Its view has no state of the primary. `StateTransfer!Vacates`."""
     return _stands(evolve(_begins(state), telling=False, vacant=True))
 
 
 def _view_formed(state: State, event: ViewFormed) -> Transition:
-    """Note that messages are ordered in this view, which SEQUENCER may form before it passes it up."""
+    """Note that messages are ordered in this view, which may not be passed up yet. `StateTransfer!ViewFormed`."""
     counter = event.view_id.counter
     if counter <= state.formed or not 0 <= event.before < counter:
         raise LocalProtocolError(state, event, "views are formed by rising counters")
@@ -866,7 +830,7 @@ def _view_formed(state: State, event: ViewFormed) -> Transition:
 
 
 def _tell(state: State) -> Multicast[App | Ask | Tell]:
-    """Tell the standing of this member."""
+    """Tell the standing of this member. `StateTransfer!Tell`."""
     name, declared = state.name if state.has else (), state.declared or state.declares
     return Multicast(Tell(state.view.id, Standing(state.stood, name, declared, state.after, state.upto)))
 
@@ -876,7 +840,7 @@ def _freed(state: State, gone: frozenset[Address]) -> tuple[Effect, ...]:
 
 
 def _wanted(state: State, told: Told) -> int:
-    """Give the counter of the last formed view before this one that was not vacant."""
+    """Give the counter of the last formed view before this one that was not vacant. `StateTransfer!Wanted`."""
     last = state.base if _is_formed(state) else 0
     while last and (vacant := [each.after for each in told.values() if each.after < last <= each.upto]):
         last = max(0, min(vacant))
@@ -884,11 +848,7 @@ def _wanted(state: State, told: Told) -> int:
 
 
 def _kept_by(state: State, told: Told) -> frozenset[Address]:
-    """Name the members that have the state that is kept; none: the view is vacant.
-
-    Of two states with equal rank it is that of the more senior member. Where no member has a state, it is the
-    first member that declares one.
-    """
+    """Name the members that have the state that is kept; none: the view is vacant. `StateTransfer!KeptBy`."""
     counted = Counter(each.name for each in told.values())
     wanted = _wanted(state, told)
     named = [told[each] for each in state.view.members if told[each].name]
@@ -903,11 +863,7 @@ def _kept_by(state: State, told: Told) -> frozenset[Address]:
 
 
 def _tell_received(state: State, event: TellReceived) -> Transition:
-    """A member tells its state; after the last TELL it is decided which one is kept.
-
-    A TELL begins a choice at a member that does not know that the others have yet to choose, or where an
-    application declares a state. It ends transfers: members ask again when it is decided.
-    """
+    """A member tells its state; after the last TELL it is decided which one is kept. `StateTransfer!TellReceived`."""
     sender, message = event.sender, event.message
     if message.view_id != state.view.id:
         return state, ()
@@ -934,7 +890,7 @@ def _tell_received(state: State, event: TellReceived) -> Transition:
 
 
 def _decided(state: State, told: Told) -> Transition:
-    """Keep one state: members without it lack it from here on, and ask. If none is kept, the view is vacant."""
+    """Keep one state, which members without it ask for; or find the view vacant. `StateTransfer!Decided`."""
     holders, wanted = _kept_by(state, told), _wanted(state, told)
     if not holders:
         none = evolve(state, vacant=True, telling=False, declares=False)
@@ -953,7 +909,7 @@ def _decided(state: State, told: Told) -> Transition:
 
 
 def _declare_requested(state: State, event: DeclareRequested) -> Transition:
-    """Begin a choice, in which this member declares a state."""
+    """Begin a choice, in which this member declares a state. `StateTransfer!DeclareRequested`."""
     lacks = state.settled and not state.has and state.provider == NOBODY
     if state.view == NO_VIEW or state.declares or not (lacks or state.vacant):
         raise LocalProtocolError(state, event, "a member declares a state, once, after NoState")
@@ -962,7 +918,7 @@ def _declare_requested(state: State, event: DeclareRequested) -> Transition:
 
 
 def _view_installed(config: Config, state: State, event: ViewInstalled) -> Transition:
-    """Begin with the state as founder, tell where views merge, ask where the provider is gone."""
+    """Begin with the state as founder; tell where views merge; or ask again. `StateTransfer!ViewInstalled`."""
     now = event.view.member_set
     if state.member not in now or event.view.id.counter <= state.view.id.counter:
         raise LocalProtocolError(state, event, "views are installed at their members, by rising counters")

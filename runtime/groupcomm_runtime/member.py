@@ -253,7 +253,7 @@ class Member:
     def joined(self) -> bool:
         """True if it is in a view."""
         mine = self.gms
-        return mine.joined and not mine.gone
+        return mine.in_view and not mine.gone
 
     @property
     def may_send(self) -> bool:

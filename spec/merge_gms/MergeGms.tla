@@ -71,6 +71,17 @@ NoMerged == M!Merged(NoViewId, <<>>, {}, M!NoLives, M!NoDigest)
 \* No event waits.
 NoPendingMerge == [nothing |-> 0]
 
+\* Merging's use of the group: `wish` is the event of Merge that waits until merging has the group and its digest, and
+\* `holds` is what merging has of the group. While it has any of it, GMS waits for the group.
+\*   holds       wish      waits for                         then
+\*   "no"        none      an event that begins a merge      the event waits
+\*   "no"        an event  GMS to be at rest                 "stopping"
+\*   "stopping"  an event  GroupStopped                      "digest"; or "no" again, if GMS has asked for the group
+\*   "stopping"  none      GroupStopped                      "no": the event was dropped meanwhile
+\*   "digest"    an event  DigestGiven                       "merging", if the event begins a merge now; or "no"
+\*   "merging"   none      Merge to decide, or to give up    "no"
+\* A later event may take the place of the one that waits. If that is dropped in "digest", "no" is next.
+
 \* A member before its first view.
 Start(member) ==
     [member |-> member,             \* this member's address
@@ -78,13 +89,13 @@ Start(member) ==
      merge |-> M!Start(member),
      merged |-> NoMerged,           \* the merged view that it was in last
      wish |-> NoPendingMerge,       \* the event of Merge that waits for the group, and for a digest
-     holds |-> "no",                \* the group is merging's: "stopping" (it was asked for), "digest" (it is stopped,
-                                    \* and the digest is awaited), or "merging" (it is in a merge)
+     holds |-> "no",                \* what merging has of the group
      asked |-> 0,                   \* how many digests it has asked for
      early |-> <<>>,                \* questions that cannot be answered yet: [sender, message], as they came
      probed |-> {}]                 \* the members that it has asked for views, since it installed its own
 
 InView(s) == G!InView(s.gms)
+Joined(s) == InView(s) /\ ~s.gms.gone
 Own(s) == s.gms.decision
 IsMember(s, m) == m \in MembersOf(Own(s))
 Trusts(s, m) == IsMember(s, m) /\ m \notin s.gms.suspected
@@ -109,10 +120,10 @@ Unchanged(s) == [state |-> s, effects |-> <<>>]
 With(value, F(_)) == CHOOSE y \in {F(v) : v \in {value}} : TRUE
 
 Then(step, Next(_)) ==
-    LET Joined(first) ==
+    LET After(first) ==
             LET Added(second) == [state |-> second.state, effects |-> first.effects \o second.effects]
             IN With(Next(first.state), Added)
-    IN With(step, Joined)
+    IN With(step, After)
 
 Passes(effect, way, type) == effect.type = way /\ effect.event.type = type      \* (of PassUp, PassDown)
 
@@ -167,6 +178,9 @@ GmsStep(s, e) == LET Taken(g) == AfterGms(s, g) IN With(G!Step(s.gms, e), Taken)
 EndUseOfGroup(s) ==
     [state |-> [s EXCEPT !.holds = "no"],
      effects |-> IF SuspendAgainAfterMerge /\ s.gms.phase = "stopping" THEN <<G!SuspendGroup>> ELSE <<G!ResumeGroup>>]
+
+\* The event that needed the digest is dropped, or began no merge.
+MaybeLetGo(s) == IF s.holds = "digest" THEN EndUseOfGroup(s) ELSE Unchanged(s)
 
 \* The view as decided, and the events for the layers below.
 ToTake(s, d) == d
@@ -268,7 +282,7 @@ AskAll(step, ids, head) ==
 
 \* It asks the leader, as far as it knows the leader.
 AskLeader(s) ==
-    IF ~InView(s) \/ s.gms.gone \/ G!IsActing(s.gms) THEN Unchanged(s)
+    IF ~Joined(s) \/ G!IsActing(s.gms) THEN Unchanged(s)
     ELSE AskAll(Unchanged(s), Doubts(s), Head(G!Unsuspected(s.gms)))
 
 -----------------------------------------------------------------------------
@@ -291,12 +305,12 @@ Ending(step) ==
     LET Done(all) == Handled(all.state, all.effects)
     IN With(Then(Then(Then(step, AnswerEarly), AskLeader), MaybeStop), Done)
 
-FromG(s, e) ==
+ForGms(s, e) ==
     LET Taken(g) == IF g.outcome = "handled" THEN Ending(AfterGms(s, g))
                     ELSE [outcome |-> g.outcome, state |-> s, effects |-> <<>>]
     IN With(G!Step(s.gms, e), Taken)
 
-FromM(s, e) ==
+ForMerging(s, e) ==
     LET Taken(r) == IF r.outcome = "handled" THEN Ending(AfterMerging(s, r))
                     ELSE [outcome |-> r.outcome, state |-> s, effects |-> <<>>]
     IN With(M!Step(s.merge, e), Taken)
@@ -306,30 +320,27 @@ FromM(s, e) ==
 
 \* The group is stopped: for GMS, if it has asked meanwhile, or for merging, or for neither any more.
 GroupStopped(s, e) ==
-    IF e.asker # G!Self \/ s.holds = "no" \/ (~HoldGmsDuringMerge /\ s.gms.phase = "stopping") THEN FromG(s, e)
+    IF e.asker # G!Self \/ s.holds = "no" \/ (~HoldGmsDuringMerge /\ s.gms.phase = "stopping") THEN ForGms(s, e)
     ELSE IF s.holds # "stopping" THEN Ignored(s)
-    ELSE IF s.gms.phase = "stopping" THEN FromG([s EXCEPT !.holds = "no"], e)
+    ELSE IF s.gms.phase = "stopping" THEN ForGms([s EXCEPT !.holds = "no"], e)
     ELSE Ending(IF Wishes(s) THEN AskForDigest(s) ELSE EndUseOfGroup(s))
 
 \* Merging takes the step that it waited with.
 DigestGiven(s, e) ==
     LET free == [s EXCEPT !.wish = NoPendingMerge]
         Taken(r) ==
-            IF r.outcome # "handled" THEN LocalError(s)
-            ELSE LET MaybeLetGo(t) == IF t.holds = "digest" THEN EndUseOfGroup(t) ELSE Unchanged(t)
-                 IN Ending(Then(AfterMerging(free, r), MaybeLetGo))
+            IF r.outcome # "handled" THEN LocalError(s) ELSE Ending(Then(AfterMerging(free, r), MaybeLetGo))
         event == IF s.wish.type = "DiscoverTimeout"
                  THEN [type |-> s.wish.type, found |-> s.wish.found, digest |-> e.digest]
                  ELSE [type |-> s.wish.type, sender |-> s.wish.sender, message |-> s.wish.message,
                        digest |-> e.digest]
-    IN IF e.asker # Self THEN FromG(s, e)
+    IN IF e.asker # Self THEN ForGms(s, e)
        ELSE IF s.holds # "digest" \/ ~Wishes(s) \/ e.request # s.asked THEN Ignored(s)
        ELSE With(M!Step(s.merge, event), Taken)
 
 \* The deferred event is dropped. If the group is stopped for it already, the group is resumed.
 Dropped(s, effects) ==
-    LET MaybeLetGo(t) == IF t.holds = "digest" THEN EndUseOfGroup(t) ELSE Unchanged(t)
-    IN Ending(Then([state |-> [s EXCEPT !.wish = NoPendingMerge], effects |-> effects], MaybeLetGo))
+    Ending(Then([state |-> [s EXCEPT !.wish = NoPendingMerge], effects |-> effects], MaybeLetGo))
 
 \* While it is not known, a digest of nothing: what it is for, is looked at again when it is.
 Unknown(s) == [x \in MembersOf(Own(s)) |-> Nothing]
@@ -365,14 +376,14 @@ CancelMergeReceived(s, e) ==
     IF IsWish(s, "MergeReqReceived") /\ s.wish.sender = e.sender
         /\ s.wish.message.merge_id = e.message.merge_id
     THEN Dropped(s, <<>>)
-    ELSE FromM(s, e)
+    ELSE ForMerging(s, e)
 
 \* A QUERY or a PROBE of a member that may know more.
 QuestionReceived(s, e) ==
     LET x == e.sender
         kept == Keep(s, x, e.message)
-    IN IF e.type # "ProbeReceived" /\ (~InView(s) \/ IsForGms(s, x, e.message)) THEN FromG(s, e)
-       ELSE IF ~InView(s) \/ s.gms.gone \/ x \in s.gms.suspected THEN Ignored(s)
+    IN IF e.type # "ProbeReceived" /\ (~Joined(s) \/ IsForGms(s, x, e.message)) THEN ForGms(s, e)
+       ELSE IF ~Joined(s) \/ x \in s.gms.suspected THEN Ignored(s)
        ELSE IF IsEarly(s, x, e.message) THEN IF kept = s THEN Ignored(s) ELSE Ending(Unchanged(kept))
        ELSE Handled(s, <<Reply(s, x, e.message)>>)
 
@@ -388,12 +399,12 @@ AnswerReceived(s, e) ==
         askers == {s.early[i].sender : i \in {i \in DOMAIN s.early : About(s.early[i])}}
         Other(word) == word.sender \notin askers
         replies == SelectSeq(s.early, About)
-    IN IF s.gms.gone THEN FromG(s, e)
+    IN IF ~Joined(s) THEN ForGms(s, e)
        ELSE IF stays THEN Ending(GmsStep(s, [type |-> "Suspected", suspect |-> x]))
        ELSE IF askers # {} /\ Trusts(s, x) /\ told.id # id
        THEN Ending([state |-> [s EXCEPT !.early = SelectSeq(@, Other)],
                     effects |-> [i \in DOMAIN replies |-> Send(replies[i].sender, G!Answer(id, told))]])
-       ELSE FromG(s, e)
+       ELSE ForGms(s, e)
 
 \* It may have asked x for leave before x had the view. Then x ignored that, as it ignores any stranger.
 LeaveAgain(s, x) ==
@@ -409,7 +420,7 @@ MergeViewReceived(s, e) ==
        ELSE IF merged.id = Own(s).id
        THEN IF s.gms.gone THEN Ignored(s)
             ELSE Handled(s, <<Send(x, G!ViewAck(merged.id))>> \o LeaveAgain(s, x))
-       ELSE IF next THEN FromM(s, e)
+       ELSE IF next THEN ForMerging(s, e)
        ELSE IF MayCome(s, merged.id) THEN Ignored(s)
        ELSE Handled(s, <<Send(x, G!Answer(merged.id, Own(s)))>>)
 
@@ -418,19 +429,19 @@ MergeViewReceived(s, e) ==
 
 QueryReceived(s, e) == QuestionReceived(s, e)
 ProbeReceived(s, e) == QuestionReceived(s, e)
-LeaveReqReceived(s, e) == FromG(s, e)
-JoinRequested(s, e) == FromG(s, e)
-LeaveRequested(s, e) == FromG(s, e)
-JoinReqReceived(s, e) == FromG(s, e)
-JoinRefusedReceived(s, e) == FromG(s, e)
-LeaveRspReceived(s, e) == FromG(s, e)
-Suspected(s, e) == FromG(s, e)
-NewViewReceived(s, e) == FromG(s, e)
-JoinRspReceived(s, e) == FromG(s, e)
-ViewAckReceived(s, e) == FromG(s, e)
-MergeRspReceived(s, e) == FromM(s, e)
-InstallMergeViewReceived(s, e) == FromM(s, e)
-MergeTimeout(s, e) == FromM(s, e)
+LeaveReqReceived(s, e) == ForGms(s, e)
+JoinRequested(s, e) == ForGms(s, e)
+LeaveRequested(s, e) == ForGms(s, e)
+JoinReqReceived(s, e) == ForGms(s, e)
+JoinRefusedReceived(s, e) == ForGms(s, e)
+LeaveRspReceived(s, e) == ForGms(s, e)
+Suspected(s, e) == ForGms(s, e)
+NewViewReceived(s, e) == ForGms(s, e)
+JoinRspReceived(s, e) == ForGms(s, e)
+ViewAckReceived(s, e) == ForGms(s, e)
+MergeRspReceived(s, e) == ForMerging(s, e)
+InstallMergeViewReceived(s, e) == ForMerging(s, e)
+MergeTimeout(s, e) == ForMerging(s, e)
 
 -----------------------------------------------------------------------------
 (* Step: total over the alphabet. (Who has left takes no part in merges.)     *)

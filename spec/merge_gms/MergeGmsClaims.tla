@@ -14,6 +14,7 @@ LocalTypeOK(m) ==
     /\ s.member = m /\ s.gms.member = m /\ s.merge.member = m
     /\ s.holds \in {"no", "stopping", "digest", "merging"}
     /\ s.holds = "merging" <=> M!Merging(s.merge)
+    /\ s.holds = "merging" => ~Wishes(s)
     /\ \A i \in DOMAIN s.early : s.early[i].message.type \in {"QUERY", "PROBE"}
     /\ s.merge.early = <<>>
     /\ \A p \in s.probed : p.to \in Member \ {m}

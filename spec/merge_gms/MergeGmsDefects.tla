@@ -122,7 +122,7 @@ ApplyWithPacket(action, m, event, consumed, given) ==
 
 \* In the place of LeaveReqReceived: a request to leave counts as there, if any request of the member is.
 TakesLeaveForJoin(s, e) ==
-    IF \E i \in DOMAIN s.gms.queue : s.gms.queue[i].member = e.sender THEN Ignored(s) ELSE FromG(s, e)
+    IF \E i \in DOMAIN s.gms.queue : s.gms.queue[i].member = e.sender THEN Ignored(s) ELSE ForGms(s, e)
 
 \* A member that decides or enters a view, and departs, takes all others with it.
 ApplyTakingAll(action, m, event, consumed, given) ==

@@ -191,7 +191,7 @@ def test_a_merge_that_nobody_answers_lets_the_group_go() -> None:
     group.run(lost=[merge.MergeReq])
     group.time_out("A")
     assert [Suspend("GMS"), Resume("GMS")] == group.said("A")
-    assert group.states["A"].gms_idle
+    assert group.states["A"].gms_is_idle
 
 
 def test_a_request_that_is_cancelled_while_it_waits_lets_the_group_go() -> None:
@@ -220,7 +220,7 @@ def test_the_other_side_that_gave_up_does_not_come() -> None:
     group.time_out("C")
     group.run()
     assert [group.states[member].own.members for member in "ACD"] == [("A",), ("C", "D"), ("C", "D")]
-    assert all(group.states[member].gms_idle for member in "AC")
+    assert all(group.states[member].gms_is_idle for member in "AC")
     group.discover("A", "AC")
     group.run()
     group.settled()

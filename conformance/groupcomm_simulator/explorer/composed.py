@@ -319,7 +319,7 @@ class Group:
         scene, oracle, seats = self.scene, self.oracle, self.of.seats
         owed = [(process, other) for process in scene.up for other in oracle.to_report(process)]
         doubted = [(p, other) for p in scene.up for other in oracle.watched(p) if other.up and (p, other) not in owed]
-        asks = [(p, other) for p in scene.up if not scene.gms_of(p).joined for other in oracle.may_be_asked(p)]
+        asks = [(p, other) for p in scene.up if not scene.gms_of(p).in_view for other in oracle.may_be_asked(p)]
         discoveries = [
             each
             for process in scene.up
@@ -342,12 +342,12 @@ class Group:
             if record.in_handler:
                 event: Event = Called(PassDown(flush.BlockReturned()))
                 yield Class.RETURN, *self._takes(state, process, ("return",), event, in_handler=False)
-            if views.joined and not views.gone and record.sent < seat.multicasts:
+            if views.in_view and not views.gone and record.sent < seat.multicasts:
                 event = Called(Multicast(Payload((seat.address, record.sent + 1))))
                 yield (Class.MULTICAST, *self._takes(state, process, ("multicast",), event, sent=record.sent + 1))
-            if views.joined and seat.leaves and not views.leaving:
+            if views.in_view and seat.leaves and not views.leaving:
                 yield (Class.FREE, *self._takes(state, process, ("leave",), Called(PassDown(gms.LeaveRequested()))))
-            if seat.founds and not views.joined and not views.joining:
+            if seat.founds and not views.in_view and not views.joining:
                 event = Called(PassDown(gms.JoinRequested(seat.address, 0)))
                 yield Class.JOIN, *self._takes(state, process, ("join", seat.address), event)
             for timer in sorted(record.timers - {Oracle.discovery}) if at_rest else ():
@@ -464,7 +464,7 @@ class Group:
             if records[at].status == _NEW and records[seat.after].status in {_DOWN, _LEFT}:
                 return False
         views = [self.scene.gms_in(records[at]) for at in up]
-        if not any(view.joined for view in views):
+        if not any(view.in_view for view in views):
             return not any(self.of.seats[at].founds for at in up)
         members = {self.of.seats[at].address for at in up}
         if len({view.decision.id for view in views}) > 1 or {*views[0].decision.members} != members:

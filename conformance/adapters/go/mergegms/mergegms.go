@@ -106,6 +106,7 @@ func Start(member string) State {
 	return State{Member: member, Gms: gms.Start(member), Merge: merge.Start(member), Holds: "no"}
 }
 
+func (s State) joined() bool           { return s.Gms.InView() && !s.Gms.Gone }
 func (s State) own() Decision          { return s.Gms.Decision }
 func (s State) isMember(m string) bool { return s.own().Set().Has(m) }
 func (s State) trusts(m string) bool   { return s.isMember(m) && !s.Gms.Suspected.Has(m) }
@@ -208,13 +209,20 @@ func (t *step) gms(event gms.Event) {
 
 // Merging steps
 
-// letGo: merging has the group no more.
-func (t *step) letGo() {
+// endUseOfGroup: merging has the group no more.
+func (t *step) endUseOfGroup() {
 	t.Holds = "no"
 	if t.Gms.Phase == "stopping" {
 		t.do(gms.SuspendGroup)
 	} else {
 		t.do(gms.ResumeGroup)
+	}
+}
+
+// maybeLetGo: the event that needed the digest is dropped, or began no merge.
+func (t *step) maybeLetGo() {
+	if t.Holds == "digest" {
+		t.endUseOfGroup()
 	}
 }
 
@@ -259,7 +267,7 @@ func (t *step) afterMerging(r merge.Result) {
 			t.Holds = "merging"
 		case merge.ResumeViews:
 			if t.Holds == "merging" {
-				t.letGo()
+				t.endUseOfGroup()
 			}
 		case group.Suspected:
 			t.gms(e)
@@ -326,7 +334,7 @@ func (t *step) answerEarly() {
 
 // askLeader: it asks who leads, as far as it knows, once for each view that it has reason to ask for.
 func (t *step) askLeader() {
-	if !t.Gms.InView() || t.Gms.Gone || t.Gms.Acts() {
+	if !t.joined() || t.Gms.Acts() {
 		return
 	}
 	var doubts []group.ViewId
@@ -364,7 +372,7 @@ func (t *step) ending() Result {
 	return t.handled()
 }
 
-func fromG(c Config, s State, event gms.Event) Result {
+func forGms(c Config, s State, event gms.Event) Result {
 	r := gms.Step(c.gms(), s.Gms, event)
 	if r.Outcome != group.HANDLED {
 		return Result{Outcome: r.Outcome, State: s}
@@ -374,7 +382,7 @@ func fromG(c Config, s State, event gms.Event) Result {
 	return t.ending()
 }
 
-func fromM(c Config, s State, event merge.Event) Result {
+func forMerging(c Config, s State, event merge.Event) Result {
 	r := merge.Step(c.merge(), s.Merge, event)
 	if r.Outcome != group.HANDLED {
 		return Result{Outcome: r.Outcome, State: s}
@@ -406,7 +414,7 @@ func Step(c Config, s State, event Event) Result {
 			return group.Ignored(s)
 		}
 	default:
-		return fromG(c, s, e)
+		return forGms(c, s, e)
 	}
 	switch e := event.(type) {
 	case merge.MergeViewReceived:
@@ -418,7 +426,7 @@ func Step(c Config, s State, event Event) Result {
 	case merge.CancelMergeReceived:
 		return cancelMergeReceived(c, s, e)
 	}
-	return fromM(c, s, event)
+	return forMerging(c, s, event)
 }
 
 func isMalformed(member string, event Event) bool {
@@ -434,16 +442,16 @@ func groupStopped(c Config, s State, e group.GroupStopped) Result {
 	t := begun(c, s)
 	switch {
 	case e.Asker != gms.Self || s.Holds == "no":
-		return fromG(c, s, e)
+		return forGms(c, s, e)
 	case s.Holds != "stopping":
 		return group.Ignored(s)
 	case s.Gms.Phase == "stopping":
 		s.Holds = "no"
-		return fromG(c, s, e)
+		return forGms(c, s, e)
 	case s.wishes():
 		t.askForDigest()
 	default:
-		t.letGo()
+		t.endUseOfGroup()
 	}
 	return t.ending()
 }
@@ -452,7 +460,7 @@ func groupStopped(c Config, s State, e group.GroupStopped) Result {
 func digestGiven(c Config, s State, e group.DigestGiven) Result {
 	switch {
 	case e.Asker != self:
-		return fromG(c, s, e)
+		return forGms(c, s, e)
 	case s.Holds != "digest" || !s.wishes() || e.Request != s.Asked:
 		return group.Ignored(s)
 	}
@@ -470,9 +478,7 @@ func digestGiven(c Config, s State, e group.DigestGiven) Result {
 	t := begun(c, s)
 	t.Wish = nil
 	t.afterMerging(r)
-	if t.Holds == "digest" {
-		t.letGo()
-	}
+	t.maybeLetGo()
 	return t.ending()
 }
 
@@ -481,9 +487,7 @@ func dropped(c Config, s State, effects ...group.Effect) Result {
 	t := begun(c, s)
 	t.Wish = nil
 	t.do(effects...)
-	if t.Holds == "digest" {
-		t.letGo()
-	}
+	t.maybeLetGo()
 	return t.ending()
 }
 
@@ -537,16 +541,16 @@ func cancelMergeReceived(c Config, s State, e merge.CancelMergeReceived) Result 
 	if waits && request.Sender == e.Sender && request.Message.MergeId == e.Message.MergeId {
 		return dropped(c, s)
 	}
-	return fromM(c, s, e)
+	return forMerging(c, s, e)
 }
 
 // questionReceived: a QUERY, which GMS may have to answer, or a PROBE, of a member that may know more.
 func questionReceived(c Config, s State, x string, message Question, query gms.Event) Result {
 	t := begun(c, s)
 	switch {
-	case query != nil && (!s.Gms.InView() || s.isForGms(x, message)):
-		return fromG(c, s, query)
-	case !s.Gms.InView() || s.Gms.Gone || s.Gms.Suspected.Has(x):
+	case query != nil && (!s.joined() || s.isForGms(x, message)):
+		return forGms(c, s, query)
+	case !s.joined() || s.Gms.Suspected.Has(x):
 		return group.Ignored(s)
 	case s.isEarly(x, message):
 		word := Word{x, message}
@@ -566,8 +570,8 @@ func answerReceived(c Config, s State, e gms.AnswerReceived) Result {
 	about := group.Select(s.Early, func(w Word) bool { return aboutView(w.Message) == id })
 	t := begun(c, s)
 	switch {
-	case s.Gms.Gone:
-		return fromG(c, s, e)
+	case !s.joined():
+		return forGms(c, s, e)
 	case stays: // by another view, without this member
 		t.gms(group.Suspected{Suspect: x})
 	case len(about) > 0 && s.trusts(x) && told.Id != id: // the leader will not install the view: say so
@@ -578,7 +582,7 @@ func answerReceived(c Config, s State, e gms.AnswerReceived) Result {
 		}
 		t.Early = group.Select(s.Early, func(w Word) bool { return !askers.Has(w.Sender) })
 	default:
-		return fromG(c, s, e)
+		return forGms(c, s, e)
 	}
 	return t.ending()
 }
@@ -595,7 +599,7 @@ func mergeViewReceived(c Config, s State, e merge.MergeViewReceived) Result {
 			t.send(x, gms.LeaveReq{Life: s.Gms.Life})
 		}
 	case merged.Follows.Has(s.own().Id) && s.isMember(x) && !s.Gms.Leads():
-		return fromM(c, s, e)
+		return forMerging(c, s, e)
 	case s.mayCome(merged.Id):
 		return group.Ignored(s)
 	default:

@@ -1,35 +1,11 @@
-"""Implementations of STABLE that are broken on purpose: walks of the specification detect each."""
-
-from collections.abc import Callable, Mapping
+"""The constants of STABLE that make a member, and a model that has another step."""
 
 import pytest
-from attrs import evolve
 
 from groupcomm import stable
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.codec import MappingError
-from tests.cores import MANIFESTS, PROTOCOLS, is_caught_on_a_shortest_walk
-from tests.stable.broken import does_not_purge, forgets_the_minimum
-
-Step = Callable[[stable.Config, stable.State, stable.Event], stable.Transition]
-
-
-def announces_twice(config: stable.Config, state: stable.State, event: stable.Event) -> stable.Transition:
-    """The announcement stays pending when another member was faster (STB-10)."""
-    after, effects = stable.step(config, state, event)
-    return (evolve(after, pending=state.pending) if isinstance(event, stable.StabilityReceived) else after), effects
-
-
-BROKEN: Mapping[Step, str] = {
-    forgets_the_minimum: "wrong_state",
-    does_not_purge: "wrong_effects",
-    announces_twice: "wrong_state",
-}
-
-
-@pytest.mark.parametrize(("step", "verdict"), BROKEN.items(), ids=[step.__name__ for step in BROKEN])
-def test_a_broken_core_is_caught_on_a_shortest_walk(step: Step, verdict: str) -> None:
-    is_caught_on_a_shortest_walk("stable", step, verdict)
+from tests.cores import MANIFESTS, PROTOCOLS
 
 
 def test_what_makes_a_member_are_these_constants() -> None:
