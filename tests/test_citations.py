@@ -118,6 +118,18 @@ def test_each_name_that_prose_cites_is_there() -> None:
     assert [] == [*unknown(tracked())]
 
 
+def test_each_test_that_a_reason_of_a_mutant_cites_is_there() -> None:
+    files = tracked()
+    there = {Path(name).stem for name in files} | {
+        name for text in files.values() for name in re.findall(r"^ *(?:async )?def (test_\w+)", text, re.MULTILINE)
+    }
+    reasons = {name: text for name, text in files.items() if name.startswith("conformance/mutants/")}
+    assert len(reasons) > 20
+    cited = {(name, test) for name, text in reasons.items() for test in re.findall(r"\bneeds: .*?(test_\w+)", text)}
+    assert len(cited) > 10
+    assert [] == sorted((name, test) for name, test in cited if test not in there)
+
+
 def test_a_function_of_a_core_has_the_name_of_the_operator_that_it_cites() -> None:
     found = {}
     for file in sorted(ROOT.glob("impl/groupcomm/*.py")):

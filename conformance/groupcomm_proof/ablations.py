@@ -46,8 +46,8 @@ def _parts(of: str, *parts: str) -> tuple[str, ...]:
     return tuple(f"{of}/{part}" for part in parts)
 
 
-_THERE: Final = ("GuardIsThere", "GuardIsThere/JoinsPath", "GuardIsThere/On")
-_GUARDS: Final = ("GuardHolds", "GuardHeld", "GuardUndisturbed", "GuardPromisesNoMore")
+_THERE: Final = ("LeadsThrough", "LeadsThrough/On", "ComesLater", "GuardIsThere", "GuardIsThere/JoinsPath")
+_GUARDS: Final = ("GuardHolds", "GuardHeld", "GuardUndisturbed")
 
 OF_STABLE: Final = (
     # The guards of Stable
@@ -66,38 +66,56 @@ OF_STABLE: Final = (
     _without("DropPendingOnView", "FALSE", "InstallViewStep", "PendingHasHeardAll"),
     _without("DropPendingOnStability", "FALSE", "ReceiveStabilityStep", "PendingHasHeardAll"),
     _without("VoteSource", "received", "ReceiveStabilityStep", "MinimumVoteDelivered"),
-    # The conjuncts of JoinDigest and Membership
+    # The conjuncts of MergeDigest, JoinDigest and Membership
     _unasked("PromiserIsMember", "JoinStep", "IsPromised", " /\\ ByIn(p, w)'"),
     _unasked("PromiseToOneIncarnation", "InstallViewStep", "PromiserHolds", " /\\ (v # p.view => ~AddressIn(v, p.to))"),
     _unasked(
-        "OneOpenPromise", "PromiseDigestStep", "Guards/GuardPromisesNoMore", "    /\\ c \\notin local[a].promised\n"
-    ),
-    _unasked(
-        "PromiseHeldWhileNeeded",
-        "AdmittedElsewhereStep",
-        "Guards/GuardHolds",
-        "(AddressIn(w, c) /\\ In(w, a) /\\ ~Joins(w, a) /\\ On(a, installed[a], Parent(w, a)))",
-        "FALSE",
-    ),
-    _unasked(
-        "StartRequiresPromise",
+        "Abandoned: not entered before",
         "JoinStep",
+        "AbandonedIsNotEntered",
+        "delivered = Nothing\n    /\\ installed'[a] = w\n    /\\ AbandonedIsNotEntered'\n",
+        "delivered = Nothing\n    /\\ installed'[a] = w\n",
+    ),
+    _unasked(
+        "Abandoned: not entered when withdrawn",
+        "ReleaseStep",
+        "AbandonedIsNotEntered",
+        "    /\\ AbandonedIsNotEntered'\n    /\\ standing'",
+        "    /\\ standing'",
+    ),
+    _unasked(
+        "Abandoned: not entered later",
+        "InstallViewStep",
+        "AbandonedIsNotEntered",
+        "purged = rm[a][s].purged)\n    /\\ installed'[a] = w\n    /\\ AbandonedIsNotEntered'\n",
+        "purged = rm[a][s].purged)\n    /\\ installed'[a] = w\n",
+    ),
+    _unasked(
+        "Abandoned: without a promise",
+        "JoinStep",
+        "IsPromised",
+        "    /\\ (~IsFirst(w))' /\\ Joins(w, a)'\n    /\\ HasPromises(a, w)\n",
+        "    /\\ (~IsFirst(w))' /\\ Joins(w, a)'\n",
+    ),
+    _unasked(
+        "Abandoned: withdrawn",
+        "ReleaseStep",
         "Guards/GuardHolds",
-        "    /\\ ~Begun(a)\n    /\\ (~IsFirst(w))' /\\ Joins(w, a)'\n    /\\ HasPromises(a, w)\n",
-        "    /\\ ~Begun(a)\n    /\\ (~IsFirst(w))' /\\ Joins(w, a)'\n",
+        "            Abandoned(Parent(w, a), w)'\n",
+        "            TRUE\n",
+    ),
+    _unasked(
+        "Abandoned: stands no longer",
+        "ReleaseStep",
+        "PromiserHolds",
+        "SameAddress(q.to, c) /\\ Waits",
+        "FALSE /\\ Waits",
     ),
     _unasked("DigestIsComplete", "JoinStep", "OwnIsAlong", "Tells(p, s, j) /\\ rm'", "rm'"),
     _unasked("ExcludedFirst", "InstallViewStep", "MinimumVoteDelivered", "    /\\ ExcludedFirst\n"),
     _unasked("MergesAreDisjoint", "InstallViewStep", "StaysOrComes", "    /\\ MergesAreDisjoint\n"),
     _unasked("JoinsOnce", "claim", "NoPrematurePurge", "    /\\ AlongInTree\n"),
     # Steps, so that each clause of the invariant has one that would not keep it
-    _unasked(
-        "MayPromise: not twice",
-        "PromiseDigestStep",
-        "OneOpenPromise",
-        "~(q.by = a /\\ ByPresent(q) /\\ SameAddress(q.to, c))\n    /\\ c",
-        "TRUE\n    /\\ c",
-    ),
     *_delivered("PromisedIsSound", "PromiserHasCast"),
     _unasked("MayPromise: of its view", "PromiseDigestStep", "PromiserIsThere/On", " /\\ p.view = installed[a]"),
     _unasked(
@@ -110,12 +128,15 @@ OF_STABLE: Final = (
         "promise_guard",
         "PromiseDigestStep",
         "PromisersAreGuarded",
-        *_parts("PromisersAreGuarded", "GuardIsThere", "GuardHolds", "GuardHeld", "GuardPromisesNoMore"),
+        *_parts("PromisersAreGuarded", "GuardIsThere", "GuardHolds", "GuardHeld"),
     ),
     *_forgets(
         "promise_until",
         "PromiseDigestStep",
-        *_parts("PromisersAreGuarded", "GuardIsThere/JoinsPath", "GuardIsThere/On", "GuardUndisturbed"),
+        *_parts(
+            "PromisersAreGuarded",
+            *("LeadsThrough", "LeadsThrough/On", "ComesLater", "GuardIsThere/JoinsPath", "GuardUndisturbed"),
+        ),
     ),
     # (Every step keeps this clause as long as another one holds.)
     _unasked("MinimumWithinCast", "StabilityTimeoutFiresStep", "AnnouncedWasCast", "    /\\ MinimumWithinCast\n"),

@@ -196,7 +196,7 @@ class _State:
             "local": function((self.names.value(x), self._local(now, x) if begun[x] else ()) for x in begun),
             "views": function((self.names.value(v), self._view(v)) for v in views),
             "network": held(VOTE, "vote", "sent_votes") | held(ANNOUNCED, "announced", "sent_announcements"),
-            "promises": held(PROMISE, "promise", "open"),
+            "promises": held(PROMISE, "promise", "standing"),
         }
 
     def _view(self, view: Term) -> Shown:

@@ -48,7 +48,10 @@ def _own(promise: Term, v: Term, s: Term) -> Term:
 
 
 def inherit(after: State, before: State, constants: list[Term]) -> None:
-    """The guards of a newcomer: its promiser; in views before the promiser's, the promiser's guards."""
+    """The guards of a newcomer: its promiser; in views before the promiser's, the promiser's guards.
+
+    Of a side that is abandoned the view itself is noted.
+    """
     newcomer, view = constants
 
     def promise(s: Term) -> Term:
@@ -56,12 +59,16 @@ def inherit(after: State, before: State, constants: list[Term]) -> None:
 
     for name, inherited, value in (
         ("guard", "promise_guard", lambda s: words.by_of(promise(s))),
-        ("guarded_for", "promise_for", lambda _: newcomer),
+        ("guarded_for", "promise_for", lambda s: words.to_of(promise(s))),
         ("guarded_until", "promise_until", lambda _: view),
     ):
         after[name] = lambda x, v, s, n=name, i=inherited, value=value: z3.If(
             z3.And(x == newcomer, _comes(constants, s)),
-            z3.If(_own(promise(s), v, s), value(s), before[i](promise(s), v, s)),
+            z3.If(
+                z3.Or(after["abandoned"](words.parent_of(view, s), view), _own(promise(s), v, s)),
+                value(s),
+                before[i](promise(s), v, s),
+            ),
             before[n](x, v, s),
         )
 
@@ -74,6 +81,7 @@ def on_the_way(before: State, after: State, constants: list[Term]) -> list[tuple
     q = words.redeemed(j)
     by, at = words.by_of(q), words.promised_in(q)
     comes, own, on = _comes(constants, s), _own(q, v, s), words.along(s, s, v, j)
+    starts = z3.And(comes, z3.Not(after["abandoned"](j, w)))  # from a promise
     before_w = z3.And(words.along(s, s, v, w), v != w)
     u, z, i = z3.Const("u", VIEW), z3.Const("z", MEMBER), before["installed"](a)
     follows = z3.And(words.is_in(w, s), z3.Not(words.joins(w, s)))
@@ -101,16 +109,17 @@ def on_the_way(before: State, after: State, constants: list[Term]) -> list[tuple
         (
             "FurtherOnFromPromise",
             z3.ForAll(
-                [u, s], z3.Implies(z3.And(comes, words.is_in(at, s), words.along(s, s, u, at)), words.along(s, s, u, w))
+                [u, s],
+                z3.Implies(z3.And(starts, words.is_in(at, s), words.along(s, s, u, at)), words.along(s, s, u, w)),
             ),
         ),
-        ("OwnIsAlong", z3.ForAll([v, s], z3.Implies(z3.And(comes, on, own), words.along(by, s, v, j)))),
+        ("OwnIsAlong", z3.ForAll([v, s], z3.Implies(z3.And(starts, on, own), words.along(by, s, v, j)))),
         (
             "OwnWaits",
             z3.ForAll(
                 [v, s],
                 z3.Implies(
-                    z3.And(comes, on, own, z3.Not(words.along(by, s, v, at))),
+                    z3.And(starts, on, own, z3.Not(words.along(by, s, v, at))),
                     z3.And(words.waits(q, v), words.carried(by, s, at, v)),
                 ),
             ),
@@ -163,7 +172,7 @@ def on_the_way(before: State, after: State, constants: list[Term]) -> list[tuple
             z3.ForAll(
                 [v, s],
                 z3.Implies(
-                    z3.And(comes, on, z3.Not(own)),
+                    z3.And(starts, on, z3.Not(own)),
                     z3.And(
                         words.along(s, s, v, at),
                         z3.Not(words.along(by, s, v, at)),
@@ -178,11 +187,13 @@ def on_the_way(before: State, after: State, constants: list[Term]) -> list[tuple
             z3.ForAll(
                 [s],
                 z3.Implies(
-                    comes,
+                    starts,
                     z3.And(
-                        before["open"](q),
+                        before["standing"](q),
                         before["begun"](by),
-                        words.to_of(q) == a,
+                        words.is_in(w, words.to_of(q)),
+                        z3.Not(words.is_in(j, words.to_of(q))),
+                        after["served"](by, words.to_of(q), w),
                         words.is_in(w, by),
                         words.is_in(j, by),
                         after["delivered"](a, words.address_of(s)) >= told,

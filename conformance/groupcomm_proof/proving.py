@@ -40,7 +40,7 @@ _ONE_PLACE: Final = "OnePathTo PathIsWhole SubmittedOnPath DeliveredIsReceived B
 _COMES: Final = "AlongIsOfMembers JoinersAreMembers Own " + " ".join(
     f"{guards}/{clause}"
     for guards in ("Guards", "PromisersAreGuarded")
-    for clause in ("GuardIsThere", "GuardIsThere/On", "GuardIsThere/JoinsPath")
+    for clause in ("GuardIsThere", "GuardIsThere/JoinsPath")
 )
 _PROMISER: Final = " PromiserHolds PromiserIsThere WaitsBetween WaitsOnPath AlongIsTransitive"
 _FROM_PROMISE: Final = (
@@ -69,9 +69,6 @@ _AS_IT_COMES: Final[Mapping[str, str]] = {
         "TellsOnPath" + _PROMISER
     ),
     "Guards/GuardUndisturbed": _COMES + _PROMISER + _UNDISTURBED,
-    "Guards/GuardPromisesNoMore": (
-        _COMES + _PROMISER + " OneOpenPromise Guards/GuardPromisesNoMore PromisersAreGuarded/GuardPromisesNoMore"
-    ),
 }
 _USES: Final[Mapping[tuple[str, str], str]] = {
     ("claim", "BeyondTheCut"): _ON_PATHS,
@@ -83,9 +80,17 @@ _USES: Final[Mapping[tuple[str, str], str]] = {
     ("ReceiveData", "ReceivedIsDelivered"): (
         "ToComeIsHigher ReceivedIsDelivered SubmittedOnPath PathIsWhole BeganOnPath Own LogIsSequence TurnsFollowLogs"
     ),
+    ("claim", "AlongAfterEntry"): (
+        "AlongIsOfMembers AlongIsReflexive AlongIsTransitive OnePathTo AlongBetween ParentIsOnPath AlongByParent Own"
+    ),
+    ("claim", "NoneComesFromCut"): (
+        "AlongIsOfMembers AlongIsTransitive AlongIsAntisymmetric AlongBetween ParentIsOnPath AlongByParent Own "
+        "AbandonedIsNotEntered"
+    ),
     ("claim", "NoPrematurePurgeTogether"): (
         "AlongIsOfMembers AlongIsReflexive AlongIsTransitive AlongIsAntisymmetric OnePathTo AlongBetween "
-        "PurgedIsAgreed CastWithinDelivered CastByMembers MinimumVoteDelivered Guards Own"
+        "PurgedIsAgreed CastWithinDelivered CastByMembers MinimumVoteDelivered Guards Own "
+        "AlongAfterEntry NoneComesFromCut"
     ),
     ("claim", "RequestsServableTogether/Holds"): "NoPrematurePurgeTogether AlongIsOfMembers Own",
     ("claim", "NoPrematurePurge"): "NoPrematurePurgeTogether AlongInTree AlongIsOfMembers",

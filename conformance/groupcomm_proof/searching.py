@@ -19,6 +19,11 @@ __all__ = ["Searched", "search", "searchable"]
 _ROOT: Final = "SearchedInductive"
 _JUDGED: Final = ("safety", "outcomes", "said")  # the others are of other networks, or of no group
 _CLAIMS: Final = ("ForestAndInvariant",)
+_WITH_HISTORY: Final = ("stable",)
+# MergeDigest is in the place of these. A model whose group lacks one is searched as far as MergeDigest allows.
+_REPLACED: Final = frozenset(
+    {"StartRequiresPromise", "WithdrawOnlyIfUnusable", "PromiseHeldWhileNeeded", "OneOpenPromise"}
+)
 
 
 @frozen
@@ -34,14 +39,20 @@ class Searched:
 def searchable(manifest: Manifest, largest: int) -> Iterator[Model]:
     """Give the models of the reference that hold, of at most so many states, on a network that remembers."""
     for model in manifest.models:
-        if (
+        small = (
             model.holds
             and model.claims in _JUDGED
             and model.counts is not None
             and model.counts.distinct <= largest
             and "MemberStep" not in model.constants
-        ):
+        )
+        if small or (model.claims == "environment" and _merging(model)):
             yield model
+
+
+def _merging(model: Model) -> bool:
+    without = model.constants.get("Without")
+    return isinstance(without, tuple) and without != () and _REPLACED.issuperset(without)
 
 
 def search(manifest: Manifest, model: Model, written: str) -> Searched:
@@ -50,6 +61,8 @@ def search(manifest: Manifest, model: Model, written: str) -> Searched:
     `written` defines InitIsRead and EachStepIsRead.
     """
     cfg = evolve(manifest.cfg(model), invariants=_CLAIMS, properties=(START, STEP))
+    if manifest.protocol in _WITH_HISTORY:
+        cfg = evolve(cfg, specification="MergingSpec" if _merging(model) else "StrictSpec", view="history_view")
     invariant = f"{manifest.module.removeprefix('MC')}Inductive"
     text = f"---- MODULE {_ROOT} ----\nEXTENDS {manifest.module}, {invariant}\n{written}====\n"
     short = model.counts is not None and model.counts.transitions <= SHORT

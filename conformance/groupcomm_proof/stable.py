@@ -28,7 +28,13 @@ from .writing import written
 
 __all__ = ["CLAIMS", "STEPS", "Theory", "theory_of"]
 
-CLAIMS: Final = ("NoPrematurePurgeTogether", "RequestsServableTogether", "ClaimsInTree")
+CLAIMS: Final = (
+    "AlongAfterEntry",
+    "NoneComesFromCut",
+    "NoPrematurePurgeTogether",
+    "RequestsServableTogether",
+    "ClaimsInTree",
+)
 _MODULE: Final = "StableInductive"
 # The actions: the operator of StableInductive, and what its parameters are.
 STEPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -41,13 +47,15 @@ STEPS: Final[Mapping[str, tuple[str, ...]]] = {
     "BeginStep": ("member", "view"),
     "JoinStep": ("member", "view"),
     "PromiseDigestStep": ("member", "member", "promise"),
-    "WithdrawPromiseStep": ("member", "promise"),
-    "AdmittedElsewhereStep": ("member", "member"),
+    "ReleaseStep": ("member", "member"),
     "MisuseStep": ("member",),
 }
 
 
 _ELSEWHERE: Final = "ElsewhereStep"  # a crash, or the start of a new incarnation: who is up
+# The history of MergeDigest that these steps change: what was so stays so.
+_HISTORY: Final = ("served", "abandoned")
+_CHANGE_HISTORY: Final = ("InstallViewStep", "JoinStep", "ReleaseStep")
 # Of the view that is installed, what comes before it: the solver follows no path further back by itself.
 _BY_PARENT: Final = ("ParentIsOnPath", "AlongByParent", "CarriedByParent", "WaitsByParent")
 
@@ -73,7 +81,7 @@ class Theory:
     reader: Reader
     before: State
     claims: tuple[str, ...] = CLAIMS
-    lemmas: tuple[str, ...] = ("NoPrematurePurgeTogether",)
+    lemmas: tuple[str, ...] = ("AlongAfterEntry", "NoneComesFromCut", "NoPrematurePurgeTogether")
     ablations: tuple[Ablation, ...] = OF_STABLE
     confirmed: tuple[str, ...] = ("claim", "Init", "InstallViewStep", "JoinStep", "ReceiveStabilityStep")
     small: tuple[Mapping[Term, int], ...] = SMALL
@@ -114,7 +122,7 @@ class Theory:
         return written(WORDS, self.before, self.initial(), decided.requires, self.actions())
 
     def _always(self) -> Reader:
-        every: State = {**self.before, "open": lambda _: True, "decided": lambda _: True}
+        every: State = {**self.before, "standing": lambda _: True, "decided": lambda _: True}
         return self.reader.at(Moment(every, every))
 
     def clauses(self, name: str, now: State) -> list[Clause]:
@@ -128,6 +136,7 @@ class Theory:
     def initial(self) -> list[Term]:
         """All members of first views have begun, in these; no member has voted, purged or promised."""
         now, x, v, s = self.settled(), z3.Const("x", MEMBER), z3.Const("v", VIEW), z3.Const("s", ADDRESS)
+        y, u = z3.Const("y", MEMBER), z3.Const("u", VIEW)
         m, p, q = z3.Const("m", VOTE), z3.Const("p", ANNOUNCED), z3.Const("q", PROMISE)
         return [
             z3.ForAll([v], words.is_first(v)),
@@ -147,7 +156,9 @@ class Theory:
             z3.ForAll([x], z3.Not(now["pending"](x))),
             z3.ForAll([m], z3.Not(now["sent_votes"](m))),
             z3.ForAll([p], z3.Not(now["sent_announcements"](p))),
-            z3.ForAll([q], z3.Not(now["open"](q))),
+            z3.ForAll([q], z3.Not(now["standing"](q))),
+            z3.ForAll([x, y, v], z3.Not(now["served"](x, y, v))),
+            z3.ForAll([u, v], z3.Not(now["abandoned"](u, v))),
             z3.ForAll([x, v, s], now["cast"](x, v, s) == words.NIL),
         ]
 
@@ -209,11 +220,12 @@ class Theory:
         after = dict(before)
         for each in CHOSEN:
             after[each] = _replaced(actor, z3.Function(f"{each}_then", *words.FUNCTIONS[each][1:]), before[each])
+        grow = [_grows(each, before, after) for each in _HISTORY] if name in _CHANGE_HISTORY else []
         act = {"event": {"size": z3.Int("size")}}
         for index, event in enumerate(_events(body)):
             self.reader.logic.restart()
             purges = any(isinstance(part, tree.Apply) and part.operator.text == "OnlyPurges" for part in _parts(body))
-            step = _Step(actor, dict(after), Moment(before, None, act), purges=purges)
+            step = _Step(actor, dict(after), Moment(before, None, act), purges=purges, requires=[*grow])
             for part in _parts(body):
                 self._part(step, part, env, event)
             lemmas: list[tuple[str, Term]] = []
@@ -261,9 +273,9 @@ class Theory:
                 step.after["installed"] = lambda x: z3.If(x == step.actor, view, old_inst(x))
                 step.after["begun"] = lambda x: z3.Or(x == step.actor, old_begun(x))
                 return
-            if target == "promises":
+            if target == "standing":
                 held = reader.value(part.operands[1], env)
-                step.after["open"] = lambda q: logic.has(held, q)
+                step.after["standing"] = lambda q: logic.has(held, q)
                 return
             if target == "rm":
                 windows = reader.value(part.operands[1], env)
@@ -287,8 +299,9 @@ class Theory:
             promise = words.WRAPS["promise"](step.moment.now, words.redeemed(other))
             comes = z3.And(words.precedes(other, view), z3.Not(words.is_in(other, who)))
             redeems = reader.call("Redeems", promise, who, other, view)
-            is_open = step.moment.now["open"](promise.term)
-            step.requires.append(z3.ForAll([other], z3.Implies(comes, z3.And(is_open, redeems))))
+            stands = step.moment.now["standing"](promise.term)
+            cut = step.after["abandoned"](other, view)
+            step.requires.append(z3.ForAll([other], z3.Implies(comes, z3.Or(cut, z3.And(stands, redeems)))))
             return
         step.requires.append(reader.value(part, env))
 
@@ -369,6 +382,13 @@ def evolve_moment(step: _Step) -> Moment:
 def _replaced(actor: Term, rule: Callable[..., Value], old: Callable[..., Value]) -> Callable[..., Value]:
     logic = Logic()
     return lambda x, *rest: logic.choice(True if x is actor else x == actor, rule(*rest), old(x, *rest))
+
+
+def _grows(name: str, before: State, after: State) -> Term:
+    """Let a step add to a relation, and say that it takes nothing away."""
+    after[name] = z3.Function(f"{name}_then", *words.FUNCTIONS[name])
+    places = [z3.Const(f"{name}_{index}", sort) for index, sort in enumerate(words.FUNCTIONS[name][:-1])]
+    return z3.ForAll(places, z3.Implies(before[name](*places), after[name](*places)))
 
 
 def _parts(body: tree.Expression) -> Sequence[tree.Expression]:

@@ -73,7 +73,9 @@ FUNCTIONS: Final[Mapping[str, Sequence[Term]]] = {
     "promised": (MEMBER, ADDRESS, _BOOL),
     "sent_votes": (VOTE, _BOOL),
     "sent_announcements": (ANNOUNCED, _BOOL),
-    "open": (PROMISE, _BOOL),
+    "standing": (PROMISE, _BOOL),
+    "served": (MEMBER, MEMBER, VIEW, _BOOL),
+    "abandoned": (VIEW, VIEW, _BOOL),
     "up": (MEMBER, _BOOL),
     # Ghosts. The highest vote. The guard of a member, or of a promiser, in a view, for messages of a sender.
     # The member for which it guards, and the view with which that member comes.
@@ -231,7 +233,7 @@ def natives(logic: Logic) -> dict[str, Native]:
             SetOf(MEMBER, lambda _: True), lambda x: Place(at.now["installed"](x), at.now["begun"](x))
         ),
         "views": lambda at: Map(SetOf(VIEW, at.now["decided"]), _decided_view),
-        "promises": _held(PROMISE, "promise", "open"),
+        "standing": _held(PROMISE, "promise", "standing"),
         "network": lambda _: None,
         "act": lambda at: at.act,
         # Vocabulary
@@ -260,6 +262,10 @@ def natives(logic: Logic) -> dict[str, Native]:
         "Waits": lambda _, p, v: waits(p.term, _v(v)),
         "Tells": lambda _, p, s, v: _tells(p.term, s, _v(v)),
         "ByIn": lambda _, p, v: is_in(_v(v), p["by"]),
+        "ToIn": lambda _, p, v: is_in(_v(v), p["to"]),
+        "Served": lambda at, y, z, w: at.now["served"](y, z, _v(w)),
+        "ServedBy": lambda at, p, w: at.now["served"](p["by"], p["to"], _v(w)),
+        "Abandoned": lambda at, u, w: at.now["abandoned"](_v(u), _v(w)),
         "SameSender": same_sender,
         "Membership!Throughout": throughout,
         # Records that are sequences in the specification

@@ -80,6 +80,7 @@ class Applications:
         self._sent: dict[tuple[Process, int], Message] = {}  # by the number that SAFE gives
         self._told: Counter[Process] = Counter()  # the last of these numbers
         self._places: Counter[tuple[Process, ViewId]] = Counter()  # in the order of a view
+        self._in_view: Counter[Process] = Counter()  # the messages passed up in a view
         self._majority = majority
         self._one_state = OneState(verdicts)
         self._one_sequence = OneSequence(verdicts)
@@ -107,14 +108,20 @@ class Applications:
 
     def _hear(self, process: Process, note: Note) -> None:
         mine = self.of(process)
+        if note.before.view != note.after.view:
+            self._in_view[process] = 0
         for effect in note.effects:
             event: Any = getattr(effect, "event", None)
             if isinstance(event, state_transfer.StateDeclared):
                 self._one_sequence.declared()
             if isinstance(event, SafeUpTo | UnknownUpTo):
                 self._tells(process, note.after.view.id, event)
-            message = mine.hear(process.address, event)
+            keeps = (
+                isinstance(event, state_transfer.StateDeclared) and note.before.has
+            )  # what it had is the declared state
+            message = None if keeps else mine.hear(process.address, event)
             if message is not None:
+                self._in_view[process] += 1
                 self._one_state.passed_up(process.address, message, mine.story)
         after: state_transfer.State = note.after
         if not after.has or not after.settled:
@@ -122,7 +129,8 @@ class Applications:
         view = after.view.id
         self._one_state.holds(process.address, view, self._places[process, view], mine.story)
         if self._majority and after.formed == view.counter:
-            self._one_sequence.in_primary(process.address, view, mine.story)
+            before = len(mine.story) - self._in_view[process]
+            self._one_sequence.in_primary(process.address, view, mine.story, before)
 
     def _tells(self, process: Process, view: ViewId, told: SafeUpTo | UnknownUpTo) -> None:
         """A process hears of its messages."""

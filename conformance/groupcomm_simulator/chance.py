@@ -5,6 +5,7 @@ as it is; all that it remembers are what is on its way and was not drawn yet (`G
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from random import Random
 from typing import Final, TypeVar
 
@@ -19,7 +20,10 @@ Item = TypeVar("Item")
 __all__ = ["Chance", "one_of"]
 
 _NAMES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_DOUBTFUL: Final = 0.5  # the share of groups with false suspicions, with partitions, with early timers
+_PRIMARY: Final = 0.8  # with a majority: the share of groups in which no crash or leave is the end of the primary
+_DIVIDES: Final = (0.0, 0.02, 0.1)  # with a majority, one of them: the share of draws that divide a half-formed view
+_FALLS: Final = 3  # where clocks are set back, the number of each third incarnation of a name falls
+_DOUBTFUL: Final = 0.5  # the share of groups with false suspicions, with partitions, with early timers, with clocks
 _ANY: Final = 0.4  # the share of crashes and leaves that are not of a member that runs a flush
 
 # Shares of the draws that change no membership; in the rest, applications multicast.
@@ -61,7 +65,11 @@ class Chance:
         # On another branch of views a later incarnation might decide a view with the identifier of a view of
         # a former incarnation (FLAW-88).
         self._reuses = "restart" in faults.kinds and (ground.merges or not doubts)
+        # (A copy draws: without the fault a seed is what it was.)
+        self._divides = one_of(random, _DIVIDES) if ground.majority and "partition" in faults.kinds else 0.0
+        self._falls = "clock" in faults.kinds and copy(random).random() < _DOUBTFUL
         self._loss = random.random() * _MOST_LOSS if ground.network else _LOSS
+        self._goes_on = ground.majority and random.random() < _PRIMARY
         weights: list[tuple[str, int, Callable[[], Event | None]]] = [
             ("", 1, self._fetch),
             ("", 2, self._transfer),
@@ -96,6 +104,8 @@ class Chance:
         # (After false suspicions the last member may leave, too: then a new member comes.)
         if not ground.up:
             return self._join()
+        if self._divides and random.random() < self._divides and (divided := self._divide()):
+            return divided
         if random.random() < self._rate:
             return one_of(random, self._choices)()
         choice, waiting = random.random(), len(ground.new)
@@ -242,24 +252,26 @@ class Chance:
 
     def _crash(self) -> Event | None:
         process = self._some()
-        return ("crash", process.name) if process.leaving or self._may_go() else None
+        return ("crash", process.name) if process.leaving or self._may_go(process) else None
 
     def _leave(self) -> Event | None:
         process = self._some()
-        if process.leaving or process.view is None or not self._may_go():
+        if process.leaving or process.view is None or not self._may_go(process):
             return None
         return "leave", process.name
 
-    def _may_go(self) -> bool:
+    def _may_go(self, process: Process) -> bool:
         """Say whether enough members remain if one more goes."""
         staying = sum(not p.leaving and p.view is not None for p in self._ground.up)
-        return staying > max(1, self._members // 2)
+        enough = staying > max(1, self._members // 2)
+        return enough and (not self._goes_on or self._oracle.may_go_on(process))
 
     def _join(self) -> Event | None:
         ground, random = self._ground, self._random
         if len(ground.up) >= self._members:
             return None
-        latest = {address(name, lives) for name, lives in self._lives.items() if lives}
+        up = {name_and_life(process.address)[0] for process in ground.up}
+        latest = {address(name, max(self._numbers(name))) for name, n in self._lives.items() if n and name not in up}
         current = ground.membership.current.items() if self._reuses else ()
         gone = [each for each, last in current if not last.up and each in latest]
         if gone and random.random() < 0.5:  # noqa: PLR2004
@@ -269,12 +281,22 @@ class Chance:
     def _fresh(self) -> str:
         """The next address of the name that has had the fewest, of those of which no process is up.
 
-        So a name has one incarnation at a time, each with a higher number than the last: LivesAreNumbered.
+        So a name has one incarnation at a time, each with a higher number than the last (LivesAreNumbered): but where
+        clocks are set back, each third one has the number before.
         """
         up = {name_and_life(process.address)[0] for process in self._ground.up}
         name = min((each for each in self._lives if each not in up), key=self._lives.__getitem__)
         self._lives[name] += 1
-        return address(name, self._lives[name])
+        if not self._falls:
+            return address(name, self._lives[name])
+        used = self._numbers(name)
+        is_back = self._lives[name] % _FALLS == 0 and max(used) - 1 not in used
+        return address(name, max(used) - 1 if is_back else max(used) + 2)
+
+    def _numbers(self, name: str) -> set[int]:
+        """The numbers that incarnations of a name have had; -1 if there was none."""
+        lives = map(name_and_life, self._ground.membership.current)
+        return {number for each, number in lives if each == name} or {-1}
 
     def _found(self) -> Event | None:
         """A new member founds a group of its own."""
@@ -307,6 +329,11 @@ class Chance:
     def _cut(self) -> Event | None:
         one, other = one_of(self._random, self._ground.up), one_of(self._random, self._ground.up)
         return None if one is other or self._ground.cuts else ("cut", one.name, other.name)
+
+    def _divide(self) -> Event | None:
+        """While a view is being formed, those that know so, or have it, are cut off from all others."""
+        ahead = tuple(sorted(process.name for process in self._oracle.half_formed()))
+        return ("partition", ahead) if ahead else None
 
     def _heal(self) -> Event | None:
         return ("heal",) if self._ground.side or self._ground.cuts else None

@@ -6,6 +6,7 @@ its end. The kinds:
 
 =====================================  ===============================================================
 ``start A``, ``crash P``               a new incarnation of address A; P crashes
+``former P Q``                         Q tells P, which its UNICAST ignores, of a later incarnation: P begins again
 ``join P Q``, ``leave P``              P asks Q, which discovery found, to let it join (P: it founds a group)
 ``multicast P``, ``unicast P Q``       the application of P sends its next message (to Q)
 ``return P``                           the application of P returns from BLOCK
@@ -43,7 +44,7 @@ from groupcomm.errors import ProtocolError
 from groupcomm.events import Block, DigestGiven, GetDigest, GroupStopped, Left, Payload, Resume, Suspected, Suspend
 from groupcomm.stack import Arrived, Called, Fired, Raised, State, Tagged
 from groupcomm.stack import Event as StackEvent
-from groupcomm.view import Address
+from groupcomm.view import Address, address, name_and_life, number_after
 from groupcomm_simulator.judges.claims import Violation
 from groupcomm_simulator.judges.membership import NotAllowedError, Process
 
@@ -225,6 +226,13 @@ class Ground(Judged):
         self.views.departed(process)
         self.synchrony.crashed(process.address)
 
+    def _do_former(self, name: str, of: str) -> None:
+        process, later = self.process(name), self.oracle.later_than(self.process(name), self.process(of))
+        if not later:
+            raise NotAllowedError(f"{of} knows no later incarnation of {process}")
+        self.depart(process)
+        self._begins_again(process, later)
+
     def _do_suspect(self, name: str, of: str) -> None:
         process, suspect = self.process(name), self.known(of)
         if suspect not in self.oracle.watched(process):
@@ -397,6 +405,15 @@ class Ground(Judged):
             self.seen.hear(process, event, effects)
         for effect in effects:
             self._carry(process, effect)
+        if isinstance(event, Arrived) and process in self.departed and not process.leaving:  # it was refused
+            self._begins_again(process, self.oracle.later_than(process, self.membership.current[event.sender]))
+
+    def _begins_again(self, process: Process, later: Address) -> None:
+        """Begin again with a number that is high enough, as the runtime does, if others know a later incarnation."""
+        if later:
+            self.happened["begins again"] += 1
+            name, number = name_and_life(process.address)
+            self._do_start(address(name, number_after(number, name_and_life(later)[1])))
 
     def _carry(self, process: Process, effect: object) -> None:
         match effect:

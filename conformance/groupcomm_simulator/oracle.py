@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
-from groupcomm.view import Address
+from groupcomm.primary import quorum
+from groupcomm.view import NO_VIEW, Address, later_than
 from groupcomm_simulator.judges.membership import Process, comes_after
 
 from .world import Event, World
@@ -85,6 +86,42 @@ class Oracle:
         if len(some) > 1 and (leads or random.random() < _IN_VAIN):
             yield "discover", process.name, tuple(other.name for other in some)
 
+    # With a majority
+
+    def may_go_on(self, without: Process) -> bool:
+        """Say whether the others, where they all meet, may form a view: what the last formed one needs of them."""
+        others = (process for process in self._ground.up if process is not without)
+        records = {process.address: self._ground.order_of(process).attempts for process in others}
+        return any(quorum(records, frozenset()).values())
+
+    def half_formed(self) -> list[Process]:
+        """List the members that are ahead: they know that the last view is formed, or have it, and others do not."""
+        ground, of = self._ground, self._ground.order_of
+        last = max((of(process).view.id for process in ground.up), default=NO_VIEW.id)
+        have = [process for process in ground.up if of(process).view.id == last]
+        know = [process for process in have if of(process).formed]
+        there = sum(process.address in of(have[0]).view.member_set for process in ground.up) if have else 0
+        return next((some for some in (know, have) if 0 < len(some) < there), [])
+
+    # Incarnations
+
+    def later_than(self, process: Process, other: Process) -> Address:
+        """Give the later incarnation for which another does not take a process: refuses it, or does not hear it."""
+        decision = self._ground.gms_of(other).decision
+        return later_than(process.address, decision.members, decision.lives, self._ground.heard_by(other))
+
+    def formers(self, process: Process) -> list[Event]:
+        """List who tells a process that a later incarnation is known: GMS does not hear it there, to refuse it."""
+        ground = self._ground
+        return [
+            ("former", process.name, other.name)
+            for other in ground.up
+            if ground.carries
+            and process.address not in ground.heard_by(other)
+            and ground.connected(process, other)
+            and self.later_than(process, other)
+        ]
+
     # Failure detectors
 
     def watched(self, process: Process) -> list[Process]:
@@ -155,7 +192,7 @@ class Oracle:
         """List what the environment has to do for a process, in the end."""
         ground = self._ground
         found: list[Event] = [("suspect", process.name, other.name) for other in self.to_report(process)]
-        found += self.silences(process)
+        found += self.silences(process) + self.formers(process)
         if process in ground.in_handler:
             found.append(("return", process.name))
         if ground.transfers.get(process) == "stopped":

@@ -63,6 +63,7 @@ FAULTS: Final = (
     "join",
     "leave",
     "restart",
+    "clock",
     "merge",
     "suspicion",
     "close",
@@ -72,7 +73,7 @@ FAULTS: Final = (
 
 A merge brings groups together that were founded apart; a suspicion is of a member that is alive.
 A close loses messages on their way to a process that is not in the sender's view. A late message was sent to
-a former incarnation.
+a former incarnation. A clock that was set back gives a number below that of a former incarnation of the name.
 """
 
 LASTING: Final[Mapping[str, str]] = {

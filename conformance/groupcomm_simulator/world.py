@@ -1,15 +1,16 @@
 """The processes of a group, each with one stack, and the network between them: what is so at a moment."""
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from attrs import frozen
 
-from groupcomm import flush, gms, merge, state_transfer
+from groupcomm import flush, gms, merge, sequencer, state_transfer
 from groupcomm.digest import NOTHING, Vector
 from groupcomm.stack import Tagged
+from groupcomm.view import Address
 from groupcomm_simulator.judges.claims import Message
 from groupcomm_simulator.judges.membership import Membership, NotAllowedError, Process
 from groupcomm_simulator.judges.stability import Window
@@ -21,7 +22,6 @@ from .setup import DECIDE, FLUSH, Setup, giver, stack_of
 
 if TYPE_CHECKING:
     from groupcomm import unicast
-    from groupcomm.view import Address
 
     from .applications import Applications
     from .taps import Note
@@ -66,6 +66,7 @@ class World:
         self.network = not self._carriages
         self.carries = frozenset(setup.guarantees) & {"ReliableMulticast", "ReliableUnicast"}
         self._weak = bool(setup.weaker)
+        self.majority = setup.majority
         unicasts = self._carriages.get("reliable_unicast", LOSSY)
         self.weaker_unicasts = next((how for how in ("overtakes", "doubles", "loses") if getattr(unicasts, how)), "")
         deciding = next(name for name in DECIDE if name in self.place)
@@ -160,6 +161,10 @@ class World:
         mine = self.transfer_of(process)
         return mine.has and not mine.vacant
 
+    def order_of(self, process: Process) -> sequencer.State:
+        """Return the state of SEQUENCER at a process."""
+        return cast("sequencer.State", self.now[process][self.place["sequencer"]])
+
     def flush_of(self, process: Process) -> flush.State:
         """Return the state of FLUSH at a process."""
         return cast("flush.State", self.now[process][self._flush])
@@ -171,6 +176,12 @@ class World:
             sought = state.sought
             for to, side in state.sends.items():
                 yield self.membership.current[to], side.kept, to in sought
+
+    def heard_by(self, process: Process) -> Collection[Address]:
+        """List the addresses that UNICAST has heard at a process."""
+        if "ReliableUnicast" not in self.carries:
+            return ()
+        return cast("unicast.State", self.now[process][self._unicasting]).known
 
     def windows(self, process: Process) -> Mapping[Process, Window]:
         """Return the window of each member of a process's view, {} where it has none.

@@ -3,6 +3,7 @@
 One view value is what every protocol sees (LAY-06). The coordinator is the first member.
 """
 
+from collections.abc import Collection, Container
 from typing import TypeAlias
 
 from attrs import frozen
@@ -34,6 +35,22 @@ def is_former(one: Address, other: Address) -> bool:
     """Whether `one` is of an earlier incarnation of the name that `other` is of. `Views!IsFormer`."""
     (name, life), (same, later) = name_and_life(one), name_and_life(other)
     return len(other) > len("A#") and name == same and life < later  # as the specification, of A#0 too
+
+
+def later_than(
+    one: Address, members: Container[Address], lives: Collection[Address], heard: Collection[Address]
+) -> Address:
+    """The latest incarnation of its name for which a member does not take `one`; an empty text if there is none.
+
+    GMS refuses an outsider for one of `lives`. UNICAST ignores a peer that is not among those `heard` for one that is.
+    """
+    known = (*(() if one in members else lives), *(() if one in heard else heard))
+    return max((each for each in known if is_former(one, each)), key=lambda each: name_and_life(each)[1], default="")
+
+
+def number_after(clock: int, *former: int) -> int:
+    """The number of an incarnation that begins: of the clock, or one more than a former one where that was set back."""
+    return max(clock, *(each + 1 for each in former))
 
 
 @frozen(order=True)

@@ -17,7 +17,7 @@ from attrs import define, evolve, frozen
 
 from groupcomm import state_transfer
 from groupcomm.events import MergeViewInstalled, ViewInstalled
-from groupcomm.view import Address, ViewId, address
+from groupcomm.view import Address, ViewId, address, number_after
 
 from .codec import VERSION
 from .discovery import Discovery, Folder, Peers, Place, place_of, refuse_name
@@ -283,7 +283,7 @@ class Group:
         """Begin an incarnation: its address was never used, and its number is higher than `after`."""
         record = self._discovery.recall()
         life = time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000
-        record = evolve(record, life=max(life, record.life + 1, after + 1))  # a clock may go back
+        record = evolve(record, life=number_after(life, record.life, after))
         self._discovery.remember(record)
         me = address(self._member_name, record.life)
         self._operations = Operations(self._name, me)

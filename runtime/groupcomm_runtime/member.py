@@ -33,7 +33,7 @@ from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, DeliverUnicast, Left, Payload, SilenceReported, Suspected, ViewInstalled
 from groupcomm.primary import on_disk
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
-from groupcomm.view import Address, View, ViewId, is_former, name_and_life
+from groupcomm.view import Address, View, ViewId, is_former, later_than, name_and_life
 
 from .clocks import Clocks, awake_or_not
 from .codec import Codec, RefusedError, around, pack
@@ -884,7 +884,8 @@ class Member:
             return
         self._owed.pop(sender, None)
         self._is_at(sender, frame.place, place)
-        if sender not in self.gms.decision.members and (later := self._later_than(sender)):
+        decision = self.gms.decision
+        if later := later_than(sender, decision.members, decision.lives, self._unicasts.known):
             self._put(sender, _LATER + later.encode())
         for item in frame.items:
             if item[:1] == _PLACES:
@@ -904,16 +905,9 @@ class Member:
             else:
                 self._message(sender, frame.number, item)
 
-    def _later_than(self, outsider: Address) -> Address:
-        """The latest incarnation of its name that is known here, if that is a later one; else an empty text."""
-        known = {*self.gms.decision.lives, *self._unicasts.known}
-        return max(
-            (each for each in known if is_former(outsider, each)), key=lambda each: name_and_life(each)[1], default=""
-        )
-
     def _is_former(self, later: Address) -> None:
         """Begin again with a higher number: others know a later incarnation, as where the clock was set back."""
-        if not self.joined and is_former(self.me, later):
+        if is_former(self.me, later):
             self.life = name_and_life(later)[1]
             self._begins_again()
 

@@ -4,6 +4,7 @@ EXTENDS MergeGmsStable
 
 TwoAlone == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>)>>
 OneAndTwo == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D">>)>>
+OneGroup == <<FirstView(1, "A", <<"A", "C">>)>>
 
 \* STABLE messages: none, or two in each of the first views, and two in the next.
 NoVotes == <<0>>

@@ -25,10 +25,15 @@ VARIABLES
     stable,         \* [Member -> STABLE's state]
     windows,        \* [Member -> [member of its view -> where its window starts, and what was purged of it]]
     gossip,         \* the STABLE and STABILITY messages ever sent
-    promises        \* the digests promised, not yet redeemed or withdrawn (JoinDigest)
+    promises,       \* the digests promised, not yet redeemed or withdrawn (JoinDigest)
+    standing,       \* these four: the history of MergeDigest
+    served,
+    entered,
+    abandoned
 
-stack_vars == <<vars, stable, windows, gossip, promises>>
-stack_view == <<view, stable, windows, gossip, promises>>
+history == <<standing, served, entered, abandoned>>
+stack_vars == <<vars, stable, windows, gossip, promises, history>>
+stack_view == <<view, stable, windows, gossip, promises, history>>
 
 \* STABLE as its own specification has it.
 Stable == INSTANCE Stable WITH
@@ -38,6 +43,7 @@ Held == [m \in Member |-> stable[m].promised]
 AllPromises == INSTANCE JoinDigest WITH Off <- {}, delivered <- DeliveredByAll, held <- Held
 Alone(conjunct) ==
     INSTANCE JoinDigest WITH Off <- AllPromises!Conjuncts \ {conjunct}, delivered <- DeliveredByAll, held <- Held
+MergeDigest == INSTANCE MergeDigest WITH delivered <- DeliveredByAll, held <- Held
 
 -----------------------------------------------------------------------------
 (* An event that a layer passes is the other layer's event *)
@@ -100,6 +106,7 @@ PassedDown ==
                                   DigestFor(MembersOf(Own(local'[m])), seen'[m], windows'[m]))]
              /\ promises' = IF act'.effects = <<>> THEN promises ELSE AfterPromises(m)
     /\ UNCHANGED gossip
+    /\ MergeDigest!Noted
 
 -----------------------------------------------------------------------------
 (* STABLE by itself *)
@@ -127,6 +134,7 @@ StableStep(action, m, event) ==
         /\ windows' = [windows EXCEPT ![m] = Purged(@, Purges(step.effects))]
         /\ Record(action, m, FALSE, None, event, {}, step.outcome, step.effects)
         /\ UNCHANGED <<view, promises>>
+        /\ MergeDigest!Noted
 
 Active(m) == m \in up /\ installed[m] # 0
 
@@ -185,6 +193,7 @@ StackInit ==
     /\ windows = [m \in Member |-> [x \in MembersOf(Own(local[m])) |-> NewWindow(Nothing)]]
     /\ stable = [m \in Member |-> IF installed[m] = 0 THEN Stable!Start(m)
                                   ELSE Stable!Step(Stable!Start(m), FirstEvent(m)).state]
+    /\ MergeDigest!Init
     /\ act = NoAct
 
 StackNext(m) ==
@@ -240,6 +249,9 @@ PromiseHeldWhileNeededStep ==
         \A m \in {act'.member} : \A x \in ReleasedNow(m) :
             (~\E p \in WithdrawnNow(m) : p.to = x) => Alone("PromiseHeldWhileNeeded")!MayRelease(m, x)
 
+\* MergeDigest.
+AbandonedIsNotEntered == MergeDigest!AbandonedIsNotEntered
+
 GivesStartRequiresPromise == [][GivesStartRequiresPromiseStep]_stack_vars
 GivesPromiserIsMember == [][GivesPromiserIsMemberStep]_stack_vars
 WithdrawnOnlyIfUnusable == [][WithdrawnOnlyIfUnusableStep]_stack_vars
@@ -247,6 +259,9 @@ PromiseHeldWhileNeeded == [][PromiseHeldWhileNeededStep]_stack_vars
 
 -----------------------------------------------------------------------------
 (* Witnesses *)
+
+\* A promise from which the other side has started was withdrawn.
+GivenUpBelow == \E r \in served : \E side \in abandoned : side[2] = r.view /\ Has(views[side[1]], r.by, r.by_life)
 
 PurgedBeforeTheMerge ==
     \E m \in up : InMerged(local[m]) /\ \E s \in DOMAIN windows[m] : windows[m][s].purged > Nothing

@@ -28,6 +28,13 @@
 (******************************************************************************)
 EXTENDS StableClaims, ViewsAsRead
 
+VARIABLES standing, served, entered, abandoned  \* the history of MergeDigest
+
+\* The assumption of this proof about start digests. (StableGroup keeps more, where it keeps all of JoinDigest.)
+MergeDigest == INSTANCE MergeDigest WITH
+    delivered <- [m \in Member |-> [s \in DOMAIN rm[m] |-> rm[m][s].delivered]],
+    held <- [m \in Member |-> local[m].promised]
+
 -----------------------------------------------------------------------------
 (* Vocabulary *)
 
@@ -100,6 +107,14 @@ Waits(p, v) == JoinDigest!Reaches(p, v) /\ ~Has(views[v], p.to, p.to_life)
 \* The promiser of p, in the incarnation of the promise, is a member of v.
 ByIn(p, v) == Has(views[v], p.by, p.by_life)
 
+\* So is the member that it was made to.
+ToIn(p, v) == Has(views[v], p.to, p.to_life)
+
+\* The history of MergeDigest: members of view w have started from a promise of y to z; the side u of w is abandoned.
+Served(y, z, w) == [by |-> y, by_life |-> life[y], to |-> z, to_life |-> life[z], view |-> w] \in served
+ServedBy(p, w) == [by |-> p.by, by_life |-> p.by_life, to |-> p.to, to_life |-> p.to_life, view |-> w] \in served
+Abandoned(u, w) == <<u, w>> \in abandoned
+
 \* p has a start for s in view v (JoinDigest).
 Tells(p, s, v) == In(v, s) /\ JoinDigest!TellsOf(p, s, v)
 
@@ -161,18 +176,18 @@ CarriedBetween ==
 CarriedFromJoin ==
     \A u, v, w \in DOMAIN views, x, s \in Member :
         Carried(x, s, u, w) /\ ~In(u, s) /\ On(s, v, w) => Along(x, s, v, w) /\ On(x, u, v)
-WaitsAtFirst == \A p \in promises : Waits(p, p.view)
+WaitsAtFirst == \A p \in standing : Waits(p, p.view)
 WaitsOnPath ==
-    \A p \in promises, v \in DOMAIN views :
+    \A p \in standing, v \in DOMAIN views :
         Waits(p, v) /\ ByPresent(p) => On(p.by, p.view, v) /\ (v # p.view => ~AddressIn(v, p.to))
 WaitsByParent ==
-    \A p \in promises, w \in DOMAIN views :
+    \A p \in standing, w \in DOMAIN views :
         Waits(p, w) /\ ByPresent(p) /\ w # p.view => ~Joins(w, p.by) /\ Waits(p, Parent(w, p.by))
 WaitsBetween ==
-    \A p \in promises, u, v \in DOMAIN views :
+    \A p \in standing, u, v \in DOMAIN views :
         Waits(p, v) /\ ByPresent(p) /\ On(p.by, p.view, u) /\ On(p.by, u, v) => Waits(p, u)
 TellsOnPath ==
-    \A p \in promises, v \in DOMAIN views, s \in Member :
+    \A p \in standing, v \in DOMAIN views, s \in Member :
         Tells(p, s, v) /\ Waits(p, v) /\ ByPresent(p) => Carried(p.by, s, p.view, v)
 \* Where no view is merged. (Membership's JoinsOnce: a member that was excluded does not join again in the same
 \* incarnation.)
@@ -216,7 +231,7 @@ Own == \A x \in InGroup : In(installed[x], x)
 
 KnownViews ==
     /\ \A x \in InGroup : installed[x] \in DOMAIN views
-    /\ \A p \in promises : p.view \in DOMAIN views
+    /\ \A p \in standing : p.view \in DOMAIN views
     /\ \A p \in Votes(network) : ViewOfMessage(p) \in DOMAIN views
     /\ \A p \in Announcements(network) : ViewOfMessage(p) \in DOMAIN views
 
@@ -257,41 +272,52 @@ AnnouncedWasCast ==
 
 -----------------------------------------------------------------------------
 (* The invariant: guards. In view v, y guards for z the messages of s: z enters the path of s with w, on the way to    *)
-(* `top`, and begins at `level`.                                                                                     *)
+(* `top`, and begins at `level`. Or the side from which s comes to w is abandoned.                                   *)
 
-JoinsPath(z, w, s) == In(w, z) /\ In(w, s) /\ ~Joins(w, s) /\ ~In(Parent(w, s), z)
+JoinsPath(z, w, s) == In(w, z) /\ ~In(Parent(w, s), z)
 
-GuardIsThere(y, z, w, v, s, top) ==
+\* The path of s leads from v to the side that it comes from to w, and on to `top`. Not so the path of x.
+LeadsThrough(w, v, s, top) == In(w, s) /\ ~Joins(w, s) /\ On(s, v, Parent(w, s)) /\ On(s, w, top)
+ComesLater(x, w, s, top) == ~Along(x, s, Parent(w, s), top)
+
+IsCut(w, s) == Abandoned(Parent(w, s), w)
+
+GuardIsThere(y, z, w, v, s) ==
     /\ In(v, y) /\ Begun(y)
-    /\ JoinsPath(z, w, s) /\ Begun(z)
-    /\ Along(y, s, v, Parent(w, s)) /\ In(w, y) /\ On(s, w, top)
+    /\ JoinsPath(z, w, s)
+    /\ Along(y, s, v, Parent(w, s)) /\ In(w, y)
 
 \* Until it has left v its vote is held for z, within the level.
-GuardHolds(y, z, v) == On(y, installed[y], v) => z \in local[y].promised
+GuardHolds(y, z, w, v) == On(y, installed[y], v) => z \in local[y].promised /\ Served(y, z, w)
 GuardHeld(y, v, s, level) ==
     On(y, installed[y], v) =>
         /\ Carried(y, s, installed[y], v)
         /\ In(installed[y], s) => local[y].vote[s] <= level
 
-\* No view that it comes to before w, and no promise, takes that away.
+\* No view that it comes to before w takes that away.
 GuardUndisturbed(y, z, w, s, u) ==
     On(y, installed[y], u) /\ On(y, u, Parent(w, s)) => ~AddressIn(u, z)
-GuardPromisesNoMore(y, z, v, p) ==
-    On(y, installed[y], v) => ~(p.by = y /\ ByPresent(p) /\ SameAddress(p.to, z))
 
 Guards ==
     \A x \in InGroup, v \in DOMAIN views, s \in Member :
         On(s, v, installed[x]) /\ ~Along(x, s, v, installed[x]) /\ AllPresent(s, v, installed[x]) =>
             \E y, z \in Member, w \in DOMAIN views :
-                /\ GuardIsThere(y, z, w, v, s, installed[x])
-                /\ Cast(y, v, s) <= rm[x][s].delivered
-                /\ GuardHolds(y, z, v)
-                /\ GuardHeld(y, v, s, rm[x][s].delivered)
-                /\ \A u \in DOMAIN views : GuardUndisturbed(y, z, w, s, u)
-                /\ \A p \in promises : GuardPromisesNoMore(y, z, v, p)
+                /\ LeadsThrough(w, v, s, installed[x])
+                /\ ComesLater(x, w, s, installed[x])
+                /\ ~IsCut(w, s) =>
+                    /\ GuardIsThere(y, z, w, v, s)
+                    /\ Cast(y, v, s) <= rm[x][s].delivered
+                    /\ GuardHolds(y, z, w, v)
+                    /\ GuardHeld(y, v, s, rm[x][s].delivered)
+                    /\ \A u \in DOMAIN views : GuardUndisturbed(y, z, w, s, u)
+
+\* No member has come to a view from a side that is abandoned.
+AbandonedIsNotEntered ==
+    \A x \in InGroup, w \in DOMAIN views :
+        In(w, x) /\ ~Joins(w, x) /\ Abandoned(Parent(w, x), w) => ~On(x, w, installed[x])
 
 -----------------------------------------------------------------------------
-(* The invariant: promises that are open *)
+(* The invariant: promises that stand *)
 
 Awaited(p) == ToPresent(p) /\ ByPresent(p)
 
@@ -299,35 +325,33 @@ Awaited(p) == ToPresent(p) /\ ByPresent(p)
 PromisedSeqno(p, s) == IF In(p.view, s) THEN p.vector[s] ELSE Nothing
 
 PromiserIsThere ==
-    \A p \in promises : Awaited(p) =>
+    \A p \in standing : Awaited(p) =>
         /\ Begun(p.by) /\ In(p.view, p.by) /\ On(p.by, p.view, installed[p.by])
         /\ ~AddressIn(p.view, p.to)
 
-PromisedIsSound == \A p \in promises, s \in Member : In(p.view, s) => p.vector[s] >= Nothing
-
-OneOpenPromise ==
-    \A p, q \in promises :
-        (p.by = q.by /\ p.by_life = q.by_life /\ SameAddress(p.to, q.to)) => p = q
+PromisedIsSound == \A p \in standing, s \in Member : In(p.view, s) => p.vector[s] >= Nothing
 
 PromisersAreGuarded ==
-    \A p \in promises, v \in DOMAIN views, s \in Member :
+    \A p \in standing, v \in DOMAIN views, s \in Member :
         Awaited(p) /\ On(s, v, p.view) /\ ~Along(p.by, s, v, p.view) /\ AllPresent(s, v, p.view) =>
             \E y, z \in Member, w \in DOMAIN views :
-                /\ GuardIsThere(y, z, w, v, s, p.view)
-                /\ Cast(y, v, s) <= p.vector[s]
-                /\ GuardHolds(y, z, v)
-                /\ GuardHeld(y, v, s, p.vector[s])
-                /\ \A u \in DOMAIN views : GuardUndisturbed(y, z, w, s, u)
-                /\ \A q \in promises : GuardPromisesNoMore(y, z, v, q)
+                /\ LeadsThrough(w, v, s, p.view)
+                /\ ComesLater(p.by, w, s, p.view)
+                /\ ~IsCut(w, s) =>
+                    /\ GuardIsThere(y, z, w, v, s)
+                    /\ Cast(y, v, s) <= p.vector[s]
+                    /\ GuardHolds(y, z, w, v)
+                    /\ GuardHeld(y, v, s, p.vector[s])
+                    /\ \A u \in DOMAIN views : GuardUndisturbed(y, z, w, s, u)
 
 PromiserHasCast ==
-    \A p \in promises, v \in DOMAIN views, s \in Member :
+    \A p \in standing, v \in DOMAIN views, s \in Member :
         Awaited(p) /\ In(v, p.by) /\ In(v, s) =>
             /\ Along(p.by, s, v, p.view) => Cast(p.by, v, s) <= p.vector[s]
             /\ Waits(p, v) /\ Carried(p.by, s, p.view, v) => Cast(p.by, v, s) <= PromisedSeqno(p, s)
 
 PromiserHolds ==
-    \A p \in promises :
+    \A p \in standing :
         Awaited(p) /\ Waits(p, installed[p.by]) =>
             /\ p.to \in local[p.by].promised
             /\ \A s \in Member :
@@ -356,9 +380,9 @@ Inductive ==
     /\ PendingHasHeardAll
     /\ AnnouncedWasCast
     /\ Guards
+    /\ AbandonedIsNotEntered
     /\ PromiserIsThere
     /\ PromisedIsSound
-    /\ OneOpenPromise
     /\ PromisersAreGuarded
     /\ PromiserHasCast
     /\ PromiserHolds
@@ -368,6 +392,16 @@ Inductive ==
 (* The claims, where views may merge: of a sender that is there all the way, too *)
 
 Together(x, s, u, v) == Along(x, s, u, v) \/ Along(x, s, v, u)
+
+\* Two steps on the way. x is along with s only after the view through which the path of s leads to x. And no member
+\* that has been along with s comes through a view that has abandoned its side.
+AlongAfterEntry ==
+    \A x \in InGroup, s \in Member, u, v, w \in DOMAIN views :
+        Along(x, s, u, installed[x]) /\ LeadsThrough(w, v, s, installed[x]) /\ ComesLater(x, w, s, installed[x]) =>
+            On(s, w, u)
+NoneComesFromCut ==
+    \A x \in InGroup, s \in Member, v, w \in DOMAIN views :
+        Along(x, s, v, installed[x]) /\ LeadsThrough(w, v, s, installed[x]) => ~IsCut(w, s)
 
 NoPrematurePurgeTogether ==
     \A p, x \in InGroup, s \in Member :
@@ -390,7 +424,7 @@ InScope ==
         i # j => MembersOf(views[i]) \cap MembersOf(views[j]) = {}
 
 \* For TLC: in scope the views are as the proof takes them, and the invariant holds.
-ForestAndInvariant == InScope => Forest /\ Inductive /\ NoPrematurePurgeTogether /\ RequestsServableTogether
+ForestAndInvariant == InScope => MergeDigest!AbandonedIsNotEntered /\ Forest /\ Inductive /\ NoPrematurePurgeTogether /\ RequestsServableTogether
 
 -----------------------------------------------------------------------------
 (* The actions: what each requires of the values before and after. `act` says which of them a step is. *)
@@ -423,13 +457,14 @@ ReceiveStabilityStep(a, p) ==
     /\ act'.event = [type |-> "StabilityReceived", sender |-> p.sender, message |-> p.message, digest |-> DigestOf(rm[a])]
     /\ OnlyPurges(a)
 
-\* As a installs w, which follows j too, it redeems a promise of a member of j, and begins where p says.
+\* As a installs w, which follows j too, it starts from a promise of a member of j, to a member of w.
 Redeems(p, a, j, w) ==
-    /\ p.to = a /\ ToPresent(p) /\ Waits(p, j) /\ ByIn(p, w)'
+    /\ ToIn(p, w)' /\ Waits(p, j) /\ ByIn(p, w)' /\ ServedBy(p, w)'
     /\ \A s \in Member :
         In(j, s) /\ In(w, s)' => Tells(p, s, j) /\ rm'[a][s].delivered >= PromisedSeqno(p, s)
 HasPromises(a, w) ==
-    \A j \in DOMAIN views : (Precedes(j, w)' /\ ~In(j, a)) => \E p \in promises : Redeems(p, a, j, w)
+    \A j \in DOMAIN views :
+        (Precedes(j, w)' /\ ~In(j, a)) => Abandoned(j, w)' \/ \E p \in standing : Redeems(p, a, j, w)
 
 InstallViewStep(a, w) ==
     /\ Begun(a)
@@ -441,7 +476,7 @@ InstallViewStep(a, w) ==
         /\ rm'[a][s].delivered >= Nothing
         /\ (rm'[a][s].purged # Nothing) => (In(installed[a], s) /\ rm'[a][s].purged = rm[a][s].purged)
     /\ installed'[a] = w
-    /\ promises' = {q \in promises : ~(FollowsOther(w, a)' /\ q.to = a /\ ToPresent(q))}
+    /\ AbandonedIsNotEntered'
     /\ act'.event = [type |-> "ViewInstalled", view |-> ViewOf(views'[w]), digest |-> DigestOf(rm'[a])]
 
 \* a begins with a view that follows none.
@@ -461,33 +496,26 @@ JoinStep(a, w) ==
         /\ rm'[a][s].delivered >= Nothing /\ rm'[a][s].purged = Nothing
         /\ Joins(w, s)' => rm'[a][s].delivered = Nothing
     /\ installed'[a] = w
-    /\ promises' = {q \in promises : ~(q.to = a /\ ToPresent(q))}
+    /\ AbandonedIsNotEntered'
     /\ act'.event = [type |-> "ViewInstalled", view |-> ViewOf(views'[w]), digest |-> DigestOf(rm'[a])]
 
 PromiseDigestStep(a, c, p) ==
     /\ Begun(a)
-    /\ p \notin promises /\ p.by = a /\ p.to = c /\ p.view = installed[a]
+    /\ p \notin standing /\ p.by = a /\ p.to = c /\ p.view = installed[a]
     /\ ~AddressIn(installed[a], c)
     /\ \A s \in Member : AddressIn(installed[a], s) => p.vector[s] = rm[a][s].delivered
-    /\ \A q \in promises : ~(q.by = a /\ ByPresent(q) /\ SameAddress(q.to, c))
-    /\ c \notin local[a].promised
-    /\ promises' = promises \cup {p}
+    /\ standing' = standing \cup {p}
     /\ act'.event = [type |-> "DigestPromised", to |-> c]
     /\ OnlyPurges(a)
 
-WithdrawPromiseStep(a, p) ==
+\* A promise to c is withdrawn, or a holds its vote for c no longer, as c has started.
+ReleaseStep(a, c) ==
     /\ Begun(a)
-    /\ p \in promises /\ p.by = a /\ ByPresent(p)
-    /\ promises' = promises \ {p}
-    /\ act'.event = [type |-> "PromiseWithdrawn", to |-> p.to]
-    /\ OnlyPurges(a)
-
-AdmittedElsewhereStep(a, c) ==
-    /\ Begun(a)
-    /\ \A p \in promises : ~(p.by = a /\ ByPresent(p) /\ SameAddress(p.to, c))
-    /\ \A w \in DOMAIN views :
-        (AddressIn(w, c) /\ In(w, a) /\ ~Joins(w, a) /\ On(a, installed[a], Parent(w, a))) =>
-            \E u \in DOMAIN views : On(a, installed[a], u) /\ On(a, u, Parent(w, a)) /\ AddressIn(u, c)
+    /\ \A z \in Member, w \in DOMAIN views :
+        SameAddress(z, c) /\ Served(a, z, w) /\ In(w, a) /\ ~Joins(w, a) /\ On(a, installed[a], Parent(w, a)) =>
+            Abandoned(Parent(w, a), w)'
+    /\ AbandonedIsNotEntered'
+    /\ standing' = {q \in standing : ~(q.by = a /\ ByPresent(q) /\ SameAddress(q.to, c) /\ Waits(q, installed[a]))}
     /\ act'.event = [type |-> "PromiseWithdrawn", to |-> c]
     /\ OnlyPurges(a)
 
@@ -501,6 +529,16 @@ MisuseStep(a) ==
          [type |-> "StabilityReceived", sender |-> "Z", digest |-> DigestOf(rm[a]),
           message |-> StabilityMessage(local[a].view.id, [s \in DOMAIN rm[a] |-> FirstSeqno])]}
     /\ OnlyPurges(a)
+
+-----------------------------------------------------------------------------
+(* For TLC: the group with the history of MergeDigest. StrictSpec is the group as it is; in MergingSpec what it does  *)
+(* besides is left out: a side that is abandoned enters the view.                                                     *)
+
+history == <<standing, served, entered, abandoned>>
+history_view == <<view, history>>
+StrictSpec == Init /\ MergeDigest!Init /\ [][Next /\ MergeDigest!Noted]_<<vars, history>>
+MergingSpec ==
+    Init /\ MergeDigest!Init /\ [][Next /\ MergeDigest!Noted /\ MergeDigest!AbandonedIsNotEntered']_<<vars, history>>
 
 -----------------------------------------------------------------------------
 (* For TLC: the state as the solver has it (ViewsAsRead).                     *)
@@ -538,7 +576,10 @@ HeardFromNow(x, m) == IsPresent(x) /\ m \in local[x.address].heard_from
 PendingNow(x) == IsPresent(x) /\ local[x.address].pending
 ReceivedBytesNow(x) == IF IsPresent(x) THEN local[x.address].received_bytes ELSE 0
 PromisedNow(x, m) == IsPresent(x) /\ m \in local[x.address].promised
-OpenNow(p) == p \in promises
+StandingNow(p) == p \in standing
+ServedNow(x, z, w) ==
+    [by |-> x.address, by_life |-> x.life, to |-> z.address, to_life |-> z.life, view |-> w] \in served
+AbandonedNow(u, w) == <<u, w>> \in abandoned
 SentVotesNow(p) == p \in Votes(network)
 SentAnnouncementsNow(p) == p \in Announcements(network)
 

@@ -9,14 +9,13 @@ from groupcomm import gms
 from groupcomm.digest import EMPTY_VECTOR, Vector
 from groupcomm.effects import PassDown, PassUp, Send
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
-from groupcomm.events import DigestGiven, DigestSet, GroupStopped, Left, Resume, Suspected, Suspend, ViewInstalled
+from groupcomm.events import DigestGiven, DigestSet, GroupStopped, Left, Suspected, Suspend, ViewInstalled
 from groupcomm.view import ViewId
 from tests.cores import is_refused
 
 CONFIG = gms.Config(max_bundle=2)
 STOPPED = GroupStopped("GMS")
 SUSPEND = PassUp(Suspend("GMS"))
-RESUME = PassUp(Resume("GMS"))
 
 
 def suspicion(suspect: str) -> PassUp[Suspected]:
@@ -133,6 +132,14 @@ def test_a_view_grants_the_requests_at_the_head_of_the_queue(most: int, views: l
 # Incarnations
 
 
+@pytest.mark.parametrize("life", [0, 1, 2])
+def test_a_life_that_was_in_a_view_is_let_in_by_no_late_request(life: int) -> None:
+    """MBR-10: C left in its third incarnation, number 2; FLAW-133: if it still asks, it gets LEAVE_RSP."""
+    state = member("A", decision(7, "A", "ABDE", lives={"C": 2}))
+    answer = [Send("C", gms.JoinRefused(2))] if life == 2 else []
+    assert (state, answer) == run(state, join_req("C", life))
+
+
 def test_an_incarnation_with_a_lower_number_is_refused() -> None:
     """As where a clock was set back. Each number is an address of its own, as in the runtime."""
     state = member("A", decision(7, "A", "ABDE", lives={"C#9": 0}))
@@ -147,6 +154,19 @@ def test_an_incarnation_with_a_lower_number_is_refused() -> None:
 
 
 # Views
+
+
+def test_a_leave_that_another_coordinator_has_granted_is_not_granted_again() -> None:
+    """B has C's request when it learns of A's view without C."""
+    eighth = decision(8, "A", "ABD", (7, "A"), lives={"C": 0})
+    leave = gms.LeaveReqReceived("C", gms.LeaveReq(0))
+    told = gms.AnswerReceived("D", gms.Answer(ViewId(7, "A"), eighth))
+    taking = run(member("B", decision(7, "A", "ABCD")), leave, gms.Suspected("A"), gms.Suspected("C"))[0]
+    state, effects = run(taking, told, ack("D", 8))
+    assert ([SUSPEND], (gms.Request("leave", "C", 0),)) == (effects, state.queue)
+    state, effects = run(state, STOPPED)
+    assert (tuple("BD"), ()) == (state.decision.members, state.queue)
+    assert ["D"] == [each.to for each in effects if isinstance(each, Send)]
 
 
 def test_a_view_is_handed_to_a_joiner_once() -> None:

@@ -1,5 +1,6 @@
 """torture: real processes under faults, and no process that outlives its campaign."""
 
+import asyncio
 import json
 import os
 import re
@@ -24,8 +25,8 @@ from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.deciding import decide
 from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import LossySocket, Rules
-from groupcomm_field.torture.plan import KINDS, OF_STATES, OF_TCP, Fault, drawn
-from groupcomm_field.torture.running import names_of
+from groupcomm_field.torture.plan import KINDS, OF_STATES, OF_TCP, Fault, Round, drawn
+from groupcomm_field.torture.running import Campaign, names_of, tortured
 from tests.runtime.broken_glue import BROKEN, noticed
 from tests.runtime.put_back import PUT_BACK
 
@@ -150,6 +151,28 @@ def test_with_a_majority_all_end_with_one_state_that_has_what_was_safe(tmp_path:
     assert 3 == record["judged"]["states"]
     assert 50 < record["judged"]["safe, and in the state"]
     assert 50 < record["judged"]["safe"], "of which accept judges what SAFE has told"
+
+
+@pytest.mark.nightly
+def test_a_state_is_declared_where_nobody_has_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each member begins again before it has got the state of the one that goes next. Some 45 seconds."""
+
+    async def all_begin_again(self: Any, _: Fault) -> None:  # noqa: ANN401 - of a campaign that runs
+        for name in ("c", "b", "a"):
+            for one in self._processes.values():
+                one.tell(get=30)
+            await self._kill(name)
+            await self._start(name)
+            await asyncio.sleep(4)
+
+    monkeypatch.setattr(
+        "groupcomm_field.torture.running.drawn", lambda *_, **__: [Round((Fault("kill all", ("a", "b", "c"), 0, 0),))]
+    )
+    monkeypatch.setattr("groupcomm_field.torture.running._Running._do", all_begin_again)
+    outcome = tortured(Campaign(3, 1, 1, majority=True, state=True), tmp_path, lambda _: None)
+    assert [] == outcome.found
+    assert (1, 3) == (outcome.judged["states declared"], outcome.judged["states"])
+    assert outcome.judged["safe, and in the state"] > outcome.judged["safe, and lost by a declaration"] > 0
 
 
 @pytest.mark.nightly

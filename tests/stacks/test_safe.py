@@ -41,6 +41,14 @@ def test_with_a_majority_what_is_told_safe_is_held_by_a_majority(names: tuple[st
     assert outcome.judged["HeldByMajority"] > 100
 
 
+def test_what_is_told_safe_meets_many_formed_views() -> None:
+    """Where crashes seldom end the primary, and views are cut while they are being formed."""
+    setup = evolve(with_majority(STACKS[2]), members=None)
+    outcome = simulate(evolve(setup, faults=Faults(setup.borne)), events=15_000, seed=1)
+    assert outcome.found is None, outcome.found
+    assert outcome.judged["SafeIsKept"] > 50
+
+
 @frozen
 class Core:
     """SAFE with another step."""

@@ -64,7 +64,10 @@ def _taken(folder: Path, lives: Sequence[Life], survivors: Collection[Address]) 
 
 
 def _states(folder: Path, outcome: Outcome) -> Iterator[str]:
-    """At the end survivors have one state, no message is twice in it, and with `majority` all are that were safe."""
+    """At the end survivors have one state, no message is twice in it, and with `majority` all are that were safe.
+
+    A state that was declared may lack some.
+    """
     states = {each: json.loads((folder / "states" / each).read_bytes()) for each in outcome.survivors}
     first = outcome.survivors[0]
     outcome.judged["states"] += len(states)
@@ -75,7 +78,10 @@ def _states(folder: Path, outcome: Outcome) -> Iterator[str]:
     if outcome.campaign.majority:
         safe = [line for path in sorted((folder / "sent").iterdir()) for line in path.read_text().split()]
         outcome.judged["safe, and in the state"] += len(safe)
-        if lost := [name for name in safe if name not in names]:
+        lost = [name for name in safe if name not in names]
+        if outcome.judged["states declared"]:
+            outcome.judged["safe, and lost by a declaration"] += len(lost)
+        elif lost:
             yield f"{len(lost)} messages were safe, and are not in the state of {first}: {lost[0]} is the first"
 
 

@@ -197,6 +197,9 @@ class _Application:
                     self.state.takes = 0.0
                     (self._folder / "states" / self._group.address).write_bytes(self.state.get())
                 self.leaves.set()
+            case {"declare": _}:
+                if self._group is not None:
+                    self._group.declare_state()
             case {"room": room}:
                 _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
@@ -211,6 +214,8 @@ class _Application:
             "address": group.address,
             "members": group.members,
             "primary": group.primary,
+            "has": group._has_state.is_set(),  # noqa: SLF001 - what `has_state` waits for
+            "messages": len(self.state.names),
             "view": None if group.view is None else [group.view.counter, group.view.creator],
             "tables": group.tables,
             "counts": {**group.counts, **{f"application {name}": n for name, n in self._counts.items()}},

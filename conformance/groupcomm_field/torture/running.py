@@ -35,6 +35,7 @@ _ROOM: Final = 20_000  # bytes of a log, before the disk is full
 _SILENCES: Final = 6  # chance decides whether the last message of one is among the lost
 _SLOW: Final = 3_600  # seconds that a clock is set back
 _LOSSY: Final = evolve(CALM, loss=0.5)
+_LACKS: Final = 5.0  # times the patience: all are in one view, and nobody has the state; then one is declared
 _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patience
 
 
@@ -397,7 +398,22 @@ class _Running:
         )
 
     async def _settles(self) -> None:
-        await self._until(_one_view, "all are in one view")
+        answers = await self._until(_one_view, "all are in one view")
+        if not self._campaign.state:
+            return
+        ends = time.monotonic() + _LACKS * self._campaign.patience
+        while answers and not any(each["has"] for each in answers) and time.monotonic() < ends:
+            await asyncio.sleep(_LOOKS)
+            answers = await self._answers()
+        if answers and not any(each["has"] for each in answers):
+            await self._declares(max(answers, key=lambda each: each["messages"]))
+        await self._until(_all_have, "all have the state")
+
+    async def _declares(self, best: dict[str, Any]) -> None:
+        """Nobody has the state that the group keeps. An operator declares that with most messages."""
+        self._note(f"no member has the state: that of {best['address']} is declared, with {best['messages']} messages")
+        self.outcome.judged["states declared"] += 1
+        self._processes[name_and_life(best["address"])[0]].tell(declare=True)
 
     async def _ends(self) -> None:
         """All stop sending, some times: there is one view, and tables are empty. Then all leave.
@@ -424,6 +440,10 @@ class _Running:
             self.outcome.happened.update(each["counts"])
         self.outcome.survivors = [*answers[0]["members"]]
         await self._leaves([*self._processes])
+
+
+def _all_have(answers: list[dict[str, Any]]) -> bool:
+    return _one_view(answers) and all(each["has"] for each in answers)
 
 
 def _one_view(answers: list[dict[str, Any]]) -> bool:

@@ -74,8 +74,11 @@ class OneSequence(Judge):
         """A member hears in a view that its message is safe."""
         self._safe.append((view.counter, message))
 
-    def in_primary(self, member: Address, view: ViewId, story: Story) -> None:
-        """A member has the state in a formed view."""
+    def in_primary(self, member: Address, view: ViewId, story: Story, before: int) -> None:
+        """A member has the state in a formed view. So many messages of it were there before that view.
+
+        Those of the view may be its own alone: it may be cut off. They count where a next view is formed with them.
+        """
         if view.counter < self._counter:
             return
         claim: Final = "PrimaryHasSequence" if view.counter == self._counter else "SequenceOnlyGrows"
@@ -83,7 +86,7 @@ class OneSequence(Judge):
         if not _is_prefix(self._sequence, story):
             self._fail(claim, f"{member} has {story} in {view}, and the primary had {self._sequence}")
         if view.counter > self._counter:
-            self._counter, self._sequence = view.counter, story
+            self._counter, self._sequence = view.counter, story[:before]
             for counter, message in self._safe:
                 if counter < view.counter:
                     self._judged("SafeIsKept")
