@@ -79,7 +79,7 @@ MayFollow ==
 -----------------------------------------------------------------------------
 (* Steps *)
 
-\* m has installed view number k of `known`, and reports.
+\* m has installed view number k of `known`, and reports. (One that knows no formed view adds none.)
 Attends(m, k, known) ==
     LET list == DOMAIN known[k].lives
         has == \E b \in local[m] : IsMajorityOf(list, known[b])
@@ -88,7 +88,7 @@ Attends(m, k, known) ==
             /\ local' = IF has THEN [local EXCEPT ![m] = {k}] ELSE local
             /\ reports' = IF Len(known) > Len(views) THEN Append(reports, [x \in {} |-> {}]) ELSE reports
        ELSE /\ formed' = formed
-            /\ local' = IF Rule = "attempts" THEN [local EXCEPT ![m] = @ \cup {k}] ELSE local
+            /\ local' = IF Rule = "attempts" /\ local[m] # {} THEN [local EXCEPT ![m] = @ \cup {k}] ELSE local
             /\ LET all == IF Len(known) > Len(views) THEN Append(reports, [x \in {} |-> {}]) ELSE reports
                IN reports' = [all EXCEPT ![k] = [x \in DOMAIN @ \cup {m} |-> IF x = m THEN local[m] ELSE @[x]]]
 
