@@ -45,7 +45,11 @@ def later_than(
     GMS refuses an outsider for one of `lives`. UNICAST ignores a peer that is not among those `heard` for one that is.
     """
     known = (*(() if one in members else lives), *(() if one in heard else heard))
-    return max((each for each in known if is_former(one, each)), key=lambda each: name_and_life(each)[1], default="")
+    if not known:
+        return ""
+    name, _ = name_and_life(one)
+    later = [each for each in known if each.startswith(name) and is_former(one, each)]
+    return max(later, key=lambda each: name_and_life(each)[1], default="")
 
 
 def number_after(clock: int, *former: int) -> int:
