@@ -114,12 +114,11 @@ class Applications:
             event: Any = getattr(effect, "event", None)
             if isinstance(event, state_transfer.StateDeclared):
                 self._one_sequence.declared()
+                if note.before.has:  # what it had is the declared state
+                    continue
             if isinstance(event, SafeUpTo | UnknownUpTo):
                 self._tells(process, note.after.view.id, event)
-            keeps = (
-                isinstance(event, state_transfer.StateDeclared) and note.before.has
-            )  # what it had is the declared state
-            message = None if keeps else mine.hear(process.address, event)
+            message = mine.hear(process.address, event)
             if message is not None:
                 self._in_view[process] += 1
                 self._one_state.passed_up(process.address, message, mine.story)

@@ -65,8 +65,8 @@ class Chance:
         # On another branch of views a later incarnation might decide a view with the identifier of a view of
         # a former incarnation (FLAW-88).
         self._reuses = "restart" in faults.kinds and (ground.merges or not doubts)
-        # (A copy draws: without the fault a seed is what it was.)
         self._divides = one_of(random, _DIVIDES) if ground.majority and "partition" in faults.kinds else 0.0
+        # (A copy draws: without the fault a seed is what it was.)
         self._falls = "clock" in faults.kinds and copy(random).random() < _DOUBTFUL
         self._loss = random.random() * _MOST_LOSS if ground.network else _LOSS
         self._goes_on = ground.majority and random.random() < _PRIMARY
