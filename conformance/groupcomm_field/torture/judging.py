@@ -14,7 +14,7 @@ from groupcomm_runtime.transfer import numbered
 
 from .outcome import Outcome
 
-__all__ = ["judge_logs"]
+__all__ = ["judge_logs", "sent"]
 
 
 def judge_logs(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> None:
@@ -66,7 +66,7 @@ def _taken(folder: Path, lives: Sequence[Life], survivors: Collection[Address]) 
 def _states(folder: Path, outcome: Outcome) -> Iterator[str]:
     """At the end survivors have one state, no message is twice in it, and with `majority` all are that were safe.
 
-    A state that was declared may lack some.
+    A state that was declared may lack some that were safe before.
     """
     states = {each: json.loads((folder / "states" / each).read_bytes()) for each in outcome.survivors}
     first = outcome.survivors[0]
@@ -76,13 +76,19 @@ def _states(folder: Path, outcome: Outcome) -> Iterator[str]:
     if twice := sum(number > 1 for number in names.values()):
         yield f"{twice} messages are twice in the state of {first}"
     if outcome.campaign.majority:
-        safe = [line for path in sorted((folder / "sent").iterdir()) for line in path.read_text().split()]
+        safe = sent(folder)
         outcome.judged["safe, and in the state"] += len(safe)
-        lost = [name for name in safe if name not in names]
+        missing = [name for name in safe if name not in names]
+        lost = [name for name in missing if name not in outcome.before_declaration]
         if outcome.judged["states declared"]:
-            outcome.judged["safe, and lost by a declaration"] += len(lost)
-        elif lost:
+            outcome.judged["safe, and lost by a declaration"] += len(missing) - len(lost)
+        if lost:
             yield f"{len(lost)} messages were safe, and are not in the state of {first}: {lost[0]} is the first"
+
+
+def sent(folder: Path) -> list[str]:
+    """The messages of which `send` has returned, below the folder of a campaign."""
+    return [line for path in sorted((folder / "sent").iterdir()) for line in path.read_text().split()]
 
 
 def _passed_up(life: Life) -> Iterator[str]:

@@ -49,4 +49,5 @@ class Outcome:
     killed: list[Address] = field(factory=list)
     survivors: list[Address] = field(factory=list)
     found: list[str] = field(factory=list)
+    before_declaration: set[str] = field(factory=set)  # messages that were safe when a state was last declared
     seconds: float = 0.0

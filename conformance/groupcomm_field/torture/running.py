@@ -17,7 +17,7 @@ from groupcomm.view import name_and_life
 from groupcomm_runtime.discovery import Place, folder_of
 
 from .garbage import flood, idle, random_bytes
-from .judging import judge_logs
+from .judging import judge_logs, sent
 from .member import DISK_FULL, GROUP, LOOPBACK
 from .namespaces import Namespaces
 from .network import CALM
@@ -415,6 +415,7 @@ class _Running:
             f"{len(waiting)} wait for the state: {best['address']} declares its own, of {best['messages']} messages"
         )
         self.outcome.judged["states declared"] += 1
+        self.outcome.before_declaration.update(sent(self._folder))
         self._processes[name_and_life(best["address"])[0]].tell(declare=True)
 
     async def _ends(self) -> None:
