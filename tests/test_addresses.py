@@ -1,10 +1,12 @@
-"""The order of addresses in specifications: that of the cores, whatever a member is called."""
+"""Addresses in specifications: their order and their incarnations are those of the cores."""
 
 import re
+from itertools import chain, combinations, product
 from pathlib import Path
 
 import pytest
 
+from groupcomm.view import later_than, number_after
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.manifest import cfg_text, load
 from groupcomm_conformance.tlc import run as tlc
@@ -16,7 +18,7 @@ NAMES = ("B", "a", "alice", "alice#2", "alice#10", "alic", "Z", "A", "10", "9", 
 
 def _printed(expression: str) -> str:
     module = f"""---- MODULE Ordered ----
-EXTENDS Addresses, TLC
+EXTENDS Addresses, Views, TLC
 VARIABLE x
 ASSUME PrintT({expression})
 Init == x = 0
@@ -41,6 +43,26 @@ def test_addresses_are_ordered_as_texts_are() -> None:
     ends = _printed(f"<<FirstOf({{{_written(NAMES)}}}), LastOf({{{_written(NAMES)}}})>>")
     assert f'"{in_order[0]}"' in ends
     assert f'"{in_order[-1]}"' in ends
+
+
+def _sets(*values: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(chain.from_iterable(combinations(values, n) for n in range(len(values) + 1)))
+
+
+def test_later_incarnations_are_those_of_the_specification() -> None:
+    """`LaterThan`, of all addresses and sets of three incarnations and another name, and `NumberAfter`."""
+    every = _sets("A", "A#2", "A#10")
+    cases = [
+        f'<<"{one}", {{{_written(members)}}}, {{{_written((*lives, "B#11"))}}}, {{{_written(heard)}}}, '
+        f'"{later_than(one, members, (*lives, "B#11"), heard)}">>'
+        for one, members, lives, heard in product(("A", "A#2", "A#10"), every, every, every)
+    ]
+    assert _printed(f"{{c \\in {{{', '.join(cases)}}} : LaterThan(c[1], c[2], c[3], c[4]) # c[5]}}") == "{}"
+    numbers = [
+        f"<<{clock}, {{{', '.join(formers)}}}, {number_after(clock, *map(int, formers))}>>"
+        for clock, formers in product(range(1, 5), _sets("1", "2", "3")[1:])
+    ]
+    assert _printed(f"{{c \\in {{{', '.join(numbers)}}} : NumberAfter(c[1], c[2]) # c[3]}}") == "{}"
 
 
 def test_a_character_without_a_place_is_refused() -> None:

@@ -4,6 +4,7 @@ EXTENDS FlushNakack
 
 AB == <<"A", "B">>
 ABC == <<"A", "B", "C">>
+ABCD == <<"A", "B", "C", "D">>
 NoneApart == <<>>
 
 Of(set, n) == [m \in Member |-> IF m \in set THEN n ELSE 0]
@@ -22,6 +23,10 @@ DeliversLastFirst(s, e) ==
         n == Len(step.effects)
     IN IF Len(Events(step.effects, "PassUp", "Deliver")) < 2 THEN step
        ELSE [step EXCEPT !.effects = [i \in 1 .. n |-> step.effects[n + 1 - i]]]
+
+\* a link is dead in one direction: B hears no datagram of A;
+OverDeadLink(s, e) ==
+    IF s.member = "B" /\ "message" \in DOMAIN e /\ e.sender = "A" THEN Ignored(s) ELSE Nakack!Step(s, e)
 
 \* or a view begins behind each message that is delivered in it.
 BeginsBehindDeliveries(s, e) ==

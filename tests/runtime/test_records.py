@@ -16,7 +16,7 @@ import pytest
 from attrs import evolve
 
 import groupcomm_runtime
-from groupcomm.view import View, ViewId, name_and_life
+from groupcomm.view import View, ViewId, is_former, name_and_life
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import CALM, LossySocket
@@ -115,6 +115,32 @@ def test_with_a_clock_that_was_set_back_a_member_is_back_in_seconds(
             async with asyncio.timeout(20), joins("b", known) as other:
                 await until_members(one, 2)
                 assert name_and_life(other.address)[1] == name_and_life(former)[1] + 1
+
+    run(test())
+
+
+def test_a_member_of_a_view_is_told_of_a_later_incarnation_and_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`UnicastClock`: it has founded a group of its own, and a third member brings both groups together."""
+
+    def joins(name: str, *peers: str) -> AbstractAsyncContextManager[Group]:
+        return joining(name, None, peers=peers, majority=False)
+
+    async def test() -> None:
+        async with joins("a", "127.0.0.1:9") as one:
+            known = f"127.0.0.1:{one.place[1]}"
+            async with joins("b", known) as other:
+                await until_members(one, 2)
+                later = other.address
+            await until_members(one, 1)
+            now = time.time_ns
+            monkeypatch.setattr("groupcomm_runtime.group.time.time_ns", lambda: now() - 3_600 * 10**9)
+            async with joins("b", "127.0.0.1:9") as other:
+                alone = other.address
+                assert (other.members, is_former(alone, later)) == ((alone,), True)
+                async with asyncio.timeout(40), joins("c", known, f"127.0.0.1:{other.place[1]}"):
+                    await until_members(one, 3)
+                    await until_members(other, 3)
+                    assert name_and_life(other.address)[1] == name_and_life(later)[1] + 1
 
     run(test())
 
