@@ -18,7 +18,7 @@ NAMES = ("B", "a", "alice", "alice#2", "alice#10", "alic", "Z", "A", "10", "9", 
 
 def _printed(expression: str) -> str:
     module = f"""---- MODULE Ordered ----
-EXTENDS Addresses, Views, TLC
+EXTENDS Addresses, LaterIncarnations, TLC
 VARIABLE x
 ASSUME PrintT({expression})
 Init == x = 0

@@ -43,7 +43,7 @@ def later_than(
     """The latest incarnation of its name for which a member does not take `one`; an empty text if there is none.
 
     GMS refuses an outsider for one of `lives`. UNICAST ignores a peer that is not among those `heard` for one that is.
-    `Views!LaterThan`; `UnicastClock` says what it is for.
+    `LaterIncarnations!LaterThan`.
     """
     known = (*(() if one in members else lives), *(() if one in heard else heard))
     if not known:
@@ -56,7 +56,7 @@ def later_than(
 def number_after(clock: int, *former: int) -> int:
     """The number of an incarnation that begins: of the clock, or one more than a former one where that was set back.
 
-    `Views!NumberAfter`.
+    `LaterIncarnations!NumberAfter`.
     """
     return max(clock, *(each + 1 for each in former))
 

@@ -45,8 +45,8 @@ LOCAL NumberAt(a) ==
 RECURSIVE NumberFrom(_, _, _)
 NumberFrom(a, i, n) == IF i > Len(a) THEN n ELSE NumberFrom(a, i + 1, 10 * n + Digit(Letter(a, i)))
 
-NumberOf(a) == IF NumberAt(a) = 0 THEN 1 ELSE NumberFrom(a, NumberAt(a), 0)
-NameOf(a) == IF NumberAt(a) = 0 THEN a ELSE SubSeq(a, 1, NumberAt(a) - 2)
+LOCAL NumberOf(a) == IF NumberAt(a) = 0 THEN 1 ELSE NumberFrom(a, NumberAt(a), 0)
+LOCAL NameOf(a) == IF NumberAt(a) = 0 THEN a ELSE SubSeq(a, 1, NumberAt(a) - 2)
 
 \* Address a is of an earlier incarnation of the name that b is of. A name has one incarnation at a time, and its incarnations are
 \* numbered (LivesAreNumbered): where b is known, a is over. (Three letters at least: A#2.)
@@ -60,17 +60,6 @@ Superseded(addresses) == {a \in addresses : \E b \in addresses : IsFormer(a, b)}
 LatestLives(function, members) ==
     LET over == Superseded(DOMAIN function \cup members) \ members
     IN [a \in DOMAIN function \ over |-> function[a]]
-
-\* The latest incarnation of its name for which a member does not take `one`; an empty text if there is none. GMS refuses an
-\* outsider of its view's `members` for one of `lives`. UNICAST ignores a peer that is not among those `heard` for one that is.
-LaterThan(one, members, lives, heard) ==
-    LET known == (IF one \in members THEN {} ELSE lives) \cup (IF one \in heard THEN {} ELSE heard)
-        later == {x \in known : IsFormer(one, x)}
-    IN IF later = {} THEN "" ELSE CHOOSE x \in later : \A y \in later : ~IsFormer(x, y)
-
-\* The number of an incarnation that begins: of the clock, or one more than a former one where the clock was set back.
-NumberAfter(clock, formers) ==
-    CHOOSE n \in {clock} \cup {k + 1 : k \in formers} : n >= clock /\ \A k \in formers : n > k
 
 -----------------------------------------------------------------------------
 (* Decisions of Gms and Merge: views as the membership service hands them on  *)

@@ -1,21 +1,17 @@
 ----------------------------- MODULE UnicastClock -----------------------------
 (***************************************************************************)
-(* The number of an incarnation is of its host's clock, and clocks are set *)
-(* back. Then a name begins with a lower number than before, against       *)
-(* LivesAreNumbered of Incarnations, and members that know the later       *)
-(* incarnation do not take it: UNICAST ignores it, and GMS refuses it. So  *)
-(* a member that receives anything of an incarnation answers with the      *)
-(* later one that it knows (LaterThan), and the receiver of that answer    *)
-(* begins again with a number above it (NumberAfter).                      *)
+(* A clock that was set back: an incarnation begins with a lower number    *)
+(* than a former one. UNICAST ignores it at a member that has heard the    *)
+(* former one, and GMS refuses it. LaterIncarnations says what the program *)
+(* that runs members does then. It answers by what both layers know, as    *)
+(* each knows a part, and it answers a member of its own view, too. (One   *)
+(* part of a group has heard a later incarnation of a member of the other  *)
+(* part, and the two merge.)                                               *)
 (*                                                                         *)
-(* That is a duty of the program that runs members, as UNICAST and GMS     *)
-(* each know a part: it answers by what both know, also a member of its    *)
-(* own view. (One part of a group has heard a later incarnation of a       *)
-(* member of the other part, and the two merge.) No event of a layer has a *)
-(* part in it. This group is that of UnicastGroup, with one name that      *)
-(* begins again while A runs.                                              *)
+(* The group is that of UnicastGroup, with one name that begins again      *)
+(* while A runs.                                                           *)
 (***************************************************************************)
-EXTENDS UnicastClaims
+EXTENDS UnicastClaims, LaterIncarnations
 
 CONSTANTS
     Lives           \* the incarnations that A's views have had, as A's GMS knows them
@@ -26,6 +22,10 @@ VARIABLES
 
 stack_vars == <<vars, runs, answers>>
 stack_view == <<view, runs, answers>>
+
+\* The incarnations of the other name, by their numbers.
+ByNumber == <<"B", "B#2", "B#3">>
+NumberOf(m) == CHOOSE n \in DOMAIN ByNumber : ByNumber[n] = m
 
 \* The bound Pairs: each incarnation of the other name sends to A.
 EachToA == {<<m, "A">> : m \in Member \ {"A"}}
@@ -43,21 +43,21 @@ Hear(m) ==
         /\ UNCHANGED runs
 
 \* The incarnation m ends, and one with this number begins, that knows nothing.
-Begin(m, number) ==
-    /\ \E x \in Member : NameOf(x) = NameOf(m) /\ NumberOf(x) = number /\ runs' = Append(runs, x)
+Begin(action, m, number) ==
+    /\ runs' = Append(runs, ByNumber[number])
     /\ UNCHANGED <<local, net, history, answers>>
-    /\ Environment("Begin", m, [number |-> number], {})
+    /\ Environment(action, m, [number |-> number], {})
 
 \* It crashes, and the clock has been set to any time at which no incarnation has begun.
 Crash(m) ==
     /\ m # "A" /\ spent.restarts < MaxRestarts
-    /\ \E n \in {NumberOf(x) : x \in Member \ ({"A"} \cup Range(runs))} : Begin(m, n)
+    /\ \E n \in DOMAIN ByNumber : ByNumber[n] \notin Range(runs) /\ Begin("Crash", m, n)
     /\ Spend("restarts")
 
 \* It is answered that a later one is known. Its clock shows no later time than at its beginning.
 HearAnswer(m) ==
     /\ \E answer \in answers :
-        answer.to = m /\ IsFormer(m, answer.later) /\ Begin(m, NumberAfter(NumberOf(m), {NumberOf(answer.later)}))
+        answer.to = m /\ IsFormer(m, answer.later) /\ Begin("HearAnswer", m, NumberAfter(NumberOf(m), {NumberOf(answer.later)}))
     /\ UNCHANGED spent
 
 ClockInit == Init /\ runs = <<"B#2">> /\ answers = {}
