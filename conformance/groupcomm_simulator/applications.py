@@ -1,6 +1,6 @@
 """Applications above STATE_TRANSFER: their state is the messages that were passed up to them."""
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from typing import Any, Final, cast
 
 from groupcomm import safe, sequencer, state_transfer
@@ -80,7 +80,7 @@ class Applications:
         self._sent: dict[tuple[Process, int], Message] = {}  # by the number that SAFE gives
         self._told: Counter[Process] = Counter()  # the last of these numbers
         self._places: Counter[tuple[Process, ViewId]] = Counter()  # in the order of a view
-        self._in_view: Counter[Process] = Counter()  # the messages passed up in a view
+        self._ordered: defaultdict[ViewId, set[Message]] = defaultdict(set)  # with `majority`, in each view
         self._majority = majority
         self._one_state = OneState(verdicts)
         self._one_sequence = OneSequence(verdicts)
@@ -108,19 +108,19 @@ class Applications:
 
     def _hear(self, process: Process, note: Note) -> None:
         mine = self.of(process)
-        if note.before.view != note.after.view:
-            self._in_view[process] = 0
+        if self._majority and isinstance(note.event, state_transfer.AppReceived):
+            self._ordered[note.before.view.id].add(cast("Message", note.event.message.payload))
         for effect in note.effects:
             event: Any = getattr(effect, "event", None)
             if isinstance(event, state_transfer.StateDeclared):
-                self._one_sequence.declared()
-                if note.before.has:  # what it had is the declared state
-                    continue
+                if not note.before.has:  # otherwise what it had is the declared state
+                    mine.hear(process.address, event)
+                self._one_sequence.declared(mine.story)
+                continue
             if isinstance(event, SafeUpTo | UnknownUpTo):
                 self._tells(process, note.after.view.id, event)
             message = mine.hear(process.address, event)
             if message is not None:
-                self._in_view[process] += 1
                 self._one_state.passed_up(process.address, message, mine.story)
         after: state_transfer.State = note.after
         if not after.has or not after.settled:
@@ -128,8 +128,7 @@ class Applications:
         view = after.view.id
         self._one_state.holds(process.address, view, self._places[process, view], mine.story)
         if self._majority and after.formed == view.counter:
-            before = len(mine.story) - self._in_view[process]
-            self._one_sequence.in_primary(process.address, view, mine.story, before)
+            self._one_sequence.in_primary(process.address, view, mine.story, self._ordered[view])
 
     def _tells(self, process: Process, view: ViewId, told: SafeUpTo | UnknownUpTo) -> None:
         """A process hears of its messages."""
@@ -147,4 +146,6 @@ class Applications:
         """Forget what is over, of the processes that are gone."""
         self._one_state.forget()
         self._places.clear()
+        last = max(self._ordered, default=None)
+        self._ordered = defaultdict(set, {view: each for view, each in self._ordered.items() if view == last})
         self._of = {process: mine for process, mine in self._of.items() if process in kept}

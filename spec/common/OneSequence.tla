@@ -8,6 +8,10 @@
 (* A member that crashes, or is cut off, may have delivered more than they    *)
 (* (TotalOrderBroadcast). That is not in the sequence. If the member comes    *)
 (* back, it gets the state of the primary in the place of its own.            *)
+(*                                                                            *)
+(* Nothing here speaks of a state that an application declares, as no member  *)
+(* of the primary is left that has another. With it the sequence begins anew, *)
+(* in the formed view that keeps it. No other loss is excused by it.          *)
 (******************************************************************************)
 EXTENDS Naturals, Sequences
 

@@ -8,7 +8,7 @@ from groupcomm.view import ViewId
 from groupcomm_field.logs.replaying import Applied, Declares, Life, Marks, Primary, Sets, Step, Takes
 from groupcomm_field.logs.states import one_sequence
 
-FIRST, SECOND, THIRD = (Primary(ViewId(counter, "a")) for counter in (1, 2, 3))
+FIRST, SECOND, THIRD, FOURTH = (Primary(ViewId(counter, "a")) for counter in range(1, 5))
 X, Y, Z = (Takes("a", name) for name in "xyz")
 
 
@@ -37,6 +37,12 @@ def test_a_member_that_is_cut_off_is_given_the_state_of_the_others() -> None:
     assert [] == rejected(a, b)
 
 
+def test_a_declared_state_begins_another_sequence() -> None:
+    a = life("a", FIRST, X, FIRST, SECOND, Sets("b", 1), THIRD, FOURTH)
+    assert [] == rejected(a, life("b", Declares(), Marks("a", 1), THIRD, Y, THIRD))
+    assert [] != rejected(a, life("b", Marks("a", 1), THIRD, Y, THIRD))
+
+
 @pytest.mark.parametrize(
     ("a", "b", "why"),
     [
@@ -45,6 +51,16 @@ def test_a_member_that_is_cut_off_is_given_the_state_of_the_others() -> None:
         ((FIRST, X, X, FIRST, SECOND), (FIRST, X, FIRST, SECOND), "in view 2/a it lacks what a.log had applied before"),
         ((FIRST, Marks("b", 1), X, FIRST, SECOND), (Sets("a", 1), SECOND), "in view 2/a it lacks what a.log had"),
         ((FIRST, X, FIRST, SECOND), (Declares(), SECOND), "it comes to view 2/a with another state than"),
+        (
+            (FIRST, X, FIRST, SECOND, Sets("b", 1), THIRD),
+            (Marks("a", 1), THIRD),
+            "in view 3/a it lacks what the primary had",
+        ),
+        (
+            (FIRST, Sets("b", 1), SECOND, THIRD, Sets("b", 2), FOURTH),
+            (Marks("a", 2), Declares(), X, Marks("a", 1)),
+            "in view 4/a it lacks what the primary had",
+        ),
         ((FIRST, Marks("b", 1)), (Sets("a", 2), FIRST), "it sets a state that its provider has not marked"),
     ],
 )

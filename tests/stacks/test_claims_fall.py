@@ -773,7 +773,7 @@ def states(verdicts: Verdicts, *of: tuple[int, Story]) -> None:
 def primary(verdicts: Verdicts, *views: ViewId) -> None:
     judge = OneSequence(verdicts)
     for view, story in zip(views, ((X,), (Y,)), strict=True):
-        judge.in_primary("A", view, story, len(story))
+        judge.in_primary("A", view, story, ())
 
 
 falls("SameAtSamePlace")(lambda verdicts: states(verdicts, (1, (X,)), (1, (Y,))))
@@ -787,9 +787,9 @@ falls("SequenceOnlyGrows")(lambda verdicts: primary(verdicts, FIRST, SECOND))
 @falls("SafeIsKept")
 def _(verdicts: Verdicts) -> None:
     judge = OneSequence(verdicts)
-    judge.in_primary("A", FIRST, (), 0)
+    judge.in_primary("A", FIRST, (), ())
     judge.is_safe(FIRST, X)
-    judge.in_primary("A", SECOND, (), 0)
+    judge.in_primary("A", SECOND, (), ())
 
 
 def uniform(verdicts: Verdicts, has: str, *, alone: bool = False, based: bool = False) -> None:

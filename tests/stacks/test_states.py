@@ -7,12 +7,16 @@ import pytest
 from attrs import evolve, frozen
 
 from groupcomm import state_transfer
-from groupcomm.effects import SetTimer
-from groupcomm.events import ViewInstalled
-from groupcomm_simulator.judges.claims import Verdicts, Violation
+from groupcomm.effects import PassUp, SetTimer
+from groupcomm.events import Deliver, Payload, ViewInstalled
+from groupcomm.view import View, ViewId
+from groupcomm_simulator.applications import Applications
+from groupcomm_simulator.judges.claims import Message, Verdicts, Violation
+from groupcomm_simulator.judges.membership import Membership
 from groupcomm_simulator.judges.states import OneSequence, OneState
 from groupcomm_simulator.running import simulate
 from groupcomm_simulator.setup import DATAGRAMS, WHOLE, Faults, Setup
+from groupcomm_simulator.taps import Note
 
 STATES: Final = Setup(("state_transfer", *WHOLE))
 PRIMARY: Final = Setup(
@@ -115,29 +119,77 @@ def test_a_state_that_differs_is_named() -> None:
         judge.holds("B", view, 2, (("B", 1),))
     with pytest.raises(Violation, match=r"MoreAtLaterPlace: B has"):
         judge.holds("B", view, 3, (("B", 1),))
+    with pytest.raises(Violation, match=r"MoreAtLaterPlace: B has"):
+        judge.holds("B", view, 1, (("B", 1),))
     with pytest.raises(Violation, match="twice in the state of A"):
         judge.passed_up("A", ("A", 1), (("A", 1), ("A", 1)))
     with pytest.raises(Violation, match="B never has the state"):
         judge.quiet([("A", True), ("B", False)])
 
 
+def at(counter: int) -> ViewId:
+    return ViewId(counter, "A")
+
+
 def test_a_sequence_that_loses_a_message_is_noticed() -> None:
     judge = OneSequence(Verdicts())
-    first, second = (evolve(state_transfer.start("A").view.id, counter=n) for n in (1, 2))
-    judge.in_primary("A", first, (("A", 1), ("A", 2)), 2)
-    judge.in_primary("A", second, (("A", 1), ("A", 2), ("A", 3)), 3)
-    judge.in_primary("B", first, (), 0)  # of a former view
+    judge.in_primary("A", at(1), (("A", 1), ("A", 2)), ())
+    judge.in_primary("A", at(2), (("A", 1), ("A", 2), ("A", 3)), ())
+    judge.in_primary("B", at(1), (), ())  # of a former view
     with pytest.raises(Violation, match="PrimaryHasSequence: B"):
-        judge.in_primary("B", second, (("A", 1), ("A", 2)), 2)
+        judge.in_primary("B", at(2), (("A", 1), ("A", 2)), ())
     with pytest.raises(Violation, match="SequenceOnlyGrows: B"):
-        judge.in_primary("B", evolve(second, counter=3), (("A", 1),), 1)
+        judge.in_primary("B", at(3), (("A", 1),), ())
 
 
 def test_what_one_member_alone_delivers_in_a_view_is_in_no_sequence_yet() -> None:
     """A coordinator that is cut off delivers in a view that the others leave without its messages."""
     judge = OneSequence(Verdicts())
-    first, second = (evolve(state_transfer.start("A").view.id, counter=n) for n in (1, 2))
-    judge.in_primary("A", first, (("A", 1), ("A", 2)), 1)
-    judge.in_primary("B", second, (("A", 1), ("B", 1)), 1)
+    judge.in_primary("A", at(1), (("A", 1), ("A", 2)), {("A", 2)})
+    judge.in_primary("B", at(2), (("A", 1), ("B", 1)), {("B", 1)})
     with pytest.raises(Violation, match="SequenceOnlyGrows: B"):
-        judge.in_primary("B", evolve(second, counter=3), (("B", 1),), 1)
+        judge.in_primary("B", at(3), (("B", 1),), ())
+
+
+def test_a_declared_state_excuses_the_sequence_that_begins_with_it_and_no_other() -> None:
+    lost = (("B", 1),)
+
+    def judge_after(story: tuple[Message, ...], *, safe: bool = False) -> OneSequence:
+        judge = OneSequence(Verdicts())
+        judge.in_primary("A", at(1), () if safe else (("A", 1),), ())
+        judge.is_safe(at(1), ("A", 1))
+        judge.declared(story)
+        judge.is_safe(at(1), ("C", 1))
+        return judge
+
+    with pytest.raises(Violation, match="SequenceOnlyGrows: B"):
+        judge_after((("C", 0),)).in_primary("B", at(2), lost, ())
+    with pytest.raises(Violation, match=r"SafeIsKept: \('A', 1\)"):
+        judge_after((("C", 0),), safe=True).in_primary("B", at(2), lost, ())
+    with pytest.raises(Violation, match=r"SafeIsKept: \('C', 1\)"):  # it was safe after the declaration
+        judge_after((("C", 0),)).in_primary("C", at(2), (("C", 0),), ())
+    judge = judge_after((("C", 0),))
+    judge.in_primary("C", at(2), (("C", 0), ("C", 1)), ())
+    with pytest.raises(Violation, match="SequenceOnlyGrows: C"):  # it is excused once
+        judge.in_primary("C", at(3), (("C", 0),), ())
+
+
+def test_messages_of_a_former_view_that_were_held_are_in_the_sequence() -> None:
+    """B is given the state in the second view, and passes up what it has held since the first."""
+    verdicts = Verdicts()
+    applications = Applications(verdicts, {"state_transfer": 0, "sequencer": 1}, majority=True)
+    process = Membership().start("B")
+    first = View(at(1), ("A", "B"))
+    waiting = evolve(state_transfer.start("B"), view=first, formed=1)
+    held = state_transfer.AppReceived("A", state_transfer.App(1, 1, Payload(("A", 1))))
+    applications.hear(process, Note(0, waiting, held, waiting, ()))
+    second = evolve(waiting, view=View(at(2), ("A", "B")), formed=2)
+    has = evolve(second, has=True)
+    passes = PassUp(Deliver("A", Payload(("A", 1))))
+    applications.hear(
+        process, Note(0, second, state_transfer.CreditReceived("A", state_transfer.Credit(1, 1)), has, (passes,))
+    )
+    third = evolve(has, view=View(at(3), ("A", "B")), formed=3)
+    applications.of(process).story = ()
+    with pytest.raises(Violation, match="SequenceOnlyGrows: B"):
+        applications.hear(process, Note(0, has, ViewInstalled(third.view), third, ()))

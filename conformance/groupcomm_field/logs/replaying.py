@@ -341,7 +341,7 @@ class _Run:
                         yield Marks(to, attempt)
                     case state_transfer.StateSet():
                         yield Sets(note.before.provider, note.before.attempt)
-                    case state_transfer.StateDeclared():
+                    case state_transfer.StateDeclared() if not note.before.has:  # else it keeps its own
                         yield Declares()
                     case _:
                         pass

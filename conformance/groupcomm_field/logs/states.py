@@ -48,10 +48,18 @@ def one_sequence(lives: Sequence[Life], counts: Counter[str]) -> Iterator[Reject
     stays, rejected = _stays(lives)
     yield from rejected
     former: dict[Address, _Stay] = {}
+    place, mark = 0, 0  # so many messages are in the sequence, and what stands for them
+    origins = {mark}
     for view in sorted(stays, key=lambda each: each.counter):
         here = stays[view]
         kept = [each for member, each in former.items() if member in here and here[member].story is each.story]
         for one in here.values():
+            origin = one.story.after[0]
+            if origin not in origins:  # a state was declared, and the sequence begins anew with it
+                place, mark = 0, origin
+                origins.add(origin)
+            if one.first < place or one.story.after[place] != mark:
+                yield Rejected(one.log, one.line, f"in view {_text(view)} it lacks what the primary had before")
             for other in here.values():
                 counts["states in a formed view"] += one is not other
                 if not one.agrees(other, one.first, other.first):
@@ -63,6 +71,9 @@ def one_sequence(lives: Sequence[Life], counts: Counter[str]) -> Iterator[Reject
                     yield Rejected(
                         one.log, one.line, f"in view {_text(view)} it lacks what {before.log} had applied before"
                     )
+        if kept:
+            last = max(kept, key=lambda each: each.last)
+            place, mark = last.last, last.story.after[last.last]
         former = here
 
 

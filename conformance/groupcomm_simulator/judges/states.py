@@ -1,6 +1,6 @@
 """`OneState` and `OneSequence`, judged after each step of a member; in the end, that all have a state."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Final, TypeAlias
 
 from groupcomm.view import Address, ViewId
@@ -41,6 +41,14 @@ class OneState(Judge):
                     "MoreAtLaterPlace",
                     f"{member} has {story} at {place} of {view}, and there was {stories[earlier]} at {earlier}",
                 )
+        later = min((at for at in stories if at > place), default=None)
+        if later is not None:
+            self._judged("MoreAtLaterPlace")
+            if not _is_prefix(story, stories[later]):
+                self._fail(
+                    "MoreAtLaterPlace",
+                    f"{member} has {story} at {place} of {view}, and there was {stories[later]} at {later}",
+                )
         stories[place] = story
 
     def passed_up(self, member: Address, message: Message, story: Story) -> None:
@@ -69,32 +77,34 @@ class OneSequence(Judge):
         self._counter = 0
         self._sequence: Story = ()
         self._safe: list[tuple[int, Message]] = []
+        self._declared: list[tuple[Story, frozenset[Message]]] = []  # and what was safe before
 
     def is_safe(self, view: ViewId, message: Message) -> None:
         """A member hears in a view that its message is safe."""
         self._safe.append((view.counter, message))
 
-    def in_primary(self, member: Address, view: ViewId, story: Story, before: int) -> None:
-        """A member has the state in a formed view. So many messages of it were there before that view.
+    def in_primary(self, member: Address, view: ViewId, story: Story, ordered: Container[Message]) -> None:
+        """A member has the state in a formed view, in which these messages were ordered.
 
-        Those of the view may be its own alone: it may be cut off. They count where a next view is formed with them.
+        They may be its own alone: it may be cut off. They count where a next view is formed with them.
         """
         if view.counter < self._counter:
             return
         claim: Final = "PrimaryHasSequence" if view.counter == self._counter else "SequenceOnlyGrows"
         self._judged(claim)
-        if not _is_prefix(self._sequence, story):
+        excused = [safe for begun, safe in self._declared if _is_prefix(begun, story)]
+        if not _is_prefix(self._sequence, story) and (view.counter == self._counter or not excused):
             self._fail(claim, f"{member} has {story} in {view}, and the primary had {self._sequence}")
         if view.counter > self._counter:
-            self._counter, self._sequence = view.counter, story[:before]
+            self._counter, self._sequence = view.counter, tuple(each for each in story if each not in ordered)
             for counter, message in self._safe:
                 if counter < view.counter:
                     self._judged("SafeIsKept")
-                    if message not in story:
+                    if message not in story and not any(message in safe for safe in excused):
                         self._fail("SafeIsKept", f"{message} is safe, and {member} in {view} has {story}")
             self._safe = [each for each in self._safe if each[0] >= view.counter]
+            self._declared = [each for each in self._declared if not _is_prefix(each[0], story)]
 
-    def declared(self) -> None:
-        """No member has a state, and one declares its own: another sequence begins."""
-        self._sequence = ()
-        self._safe.clear()
+    def declared(self, story: Story) -> None:
+        """A state is declared. Where a later view is formed with it, and only there, the sequence begins anew."""
+        self._declared.append((story, frozenset(message for _, message in self._safe)))
