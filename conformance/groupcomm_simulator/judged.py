@@ -39,7 +39,8 @@ class Judged(World):
     def __init__(self, setup: Setup, random: Random) -> None:
         super().__init__(setup, random)
         self.happened: Counter[str] = Counter()
-        self.verdicts = Verdicts(setup.ignored)
+        late = frozenset({"OwnFirst"} if "nakack" not in setup.names and not setup.majority else ())
+        self.verdicts = Verdicts(setup.ignored | late)
         self.views = Views(self.verdicts, self, self._entered)
         self.synchrony = VirtualSynchrony(self.verdicts, self._alive, self._turned_away)
         self.order = TotalOrderBroadcast(self.verdicts, one_path=setup.one_path)

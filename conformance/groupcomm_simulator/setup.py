@@ -184,7 +184,9 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
     cannot be simulated: FLUSH stops the group for a layer that decides the views, and only such stacks run.
     """
     layers, replaced = [], dict(setup.cores)
-    multicast = reliable_multicast.Config(dict(setup.weaker).get("multicast", "fifo"))  # type: ignore[arg-type]
+    # (With a majority SEQUENCER needs that: OwnFirst of VirtualSynchrony.)
+    delivers = dict(setup.weaker).get("multicast", "fifo")
+    multicast = reliable_multicast.Config(delivers, own_at_once=setup.majority)  # type: ignore[arg-type]
     modules: list[tuple[ModuleType, object]] = [
         *((module, _drawn(module.Config, random, setup)) for module in map(_protocol, setup.names)),
         *((module, multicast if module is reliable_multicast else module.Config()) for module in beneath(setup.names)),

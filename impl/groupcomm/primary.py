@@ -273,6 +273,11 @@ def reports_from(reports: Reports, counter: int) -> Reports:
     return Reports(tuple(entry for entry in reports.items() if entry[1].view_id.counter >= counter))
 
 
+def knows_formed(state: State) -> bool:
+    """Say whether a member has heard that its view is formed. `Primary!KnowsFormed`."""
+    return state.attempts == (state.view,)
+
+
 def in_formed(state: StateT) -> StateT:
     """Give the state of a member that hears that its view is formed. `Primary!InFormed`."""
     view = state.view
@@ -283,11 +288,12 @@ def in_formed(state: StateT) -> StateT:
 
 
 def forms(state: StateT) -> tuple[StateT, tuple[Effect, ...]]:
-    """Form the view of a coordinator that waits, if it may. `Primary!Forms`."""
+    """Have the view of a coordinator that waits formed, if it may: it hears FORMED as others do. `Primary!Forms`."""
     if not may_form(state):
         return state, ()
     view_id, last = state.view.id, base_of(records_of(state), state.view)
-    return in_formed(state), (Multicast(Formed(view_id, last)), PassUp(ViewFormed(view_id, last)))
+    after = evolve(state, formed=True, reports=reports_from(state.reports, view_id.counter + 1))
+    return after, (Multicast(Formed(view_id, last)),)
 
 
 def attempt(config: Config, before: State, state: StateT) -> tuple[StateT, tuple[Effect, ...]]:
@@ -328,7 +334,7 @@ def report_received(config: Config, state: StateT, event: ReportReceived) -> tup
 
 
 def formed_received(config: Config, state: StateT, event: FormedReceived) -> tuple[StateT, tuple[Effect, ...]]:
-    """The coordinator orders from now on. (Its own comes back to it, too.) `Primary!FormedReceived`."""
+    """The coordinator orders in its view: it hears that, too. `Primary!FormedReceived`."""
     view_id = event.message.view_id
     if not config.majority:
         raise RemoteProtocolError(state, event, "a FORMED, and this group has no option majority")
@@ -340,7 +346,7 @@ def formed_received(config: Config, state: StateT, event: FormedReceived) -> tup
         return state, ()
     if event.sender != state.view.coordinator:
         raise RemoteProtocolError(state, event, f"{event.sender} forms a view, and is not coordinator")
-    if state.formed:
+    if knows_formed(state):
         return state, ()
     return in_formed(state), (PassUp(ViewFormed(view_id, event.message.before)),)
 

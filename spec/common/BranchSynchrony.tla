@@ -19,7 +19,7 @@ CONSTANTS
 VARIABLES
     views, installed, life, up, log, settled, got   \* see VirtualSynchrony
 
-Conjuncts == {"SendingViewDelivery", "Fifo", "CastOnlyBeforeCut", "LeavesWithCut", "SelfDelivery", "Uniform"}
+Conjuncts == {"SendingViewDelivery", "Fifo", "CastOnlyBeforeCut", "LeavesWithCut", "SelfDelivery", "OwnFirst", "Uniform"}
 
 LOCAL Every == INSTANCE VirtualSynchrony WITH Off <- {}
 

@@ -45,7 +45,7 @@ virtual_synchrony_vars == <<views, installed, life, up, log, settled, got>>
 
 Conjuncts ==
     {"SendingViewDelivery", "Fifo", "ReceiveOnlyCut", "CastOnlyBeforeCut",
-     "FirstLeaverHasAll", "LeavesWithCut", "SelfDelivery", "Uniform", "JoinersInstallLast"}
+     "FirstLeaverHasAll", "LeavesWithCut", "SelfDelivery", "OwnFirst", "Uniform", "JoinersInstallLast"}
 
 ASSUME Off \subseteq Conjuncts
 
@@ -99,6 +99,8 @@ MayReceive(m, u, s, i) ==
                 \A j \in DOMAIN log[t][s] : <<t, s, j>> \in got[m]
     \* ReceiveOnlyCut: Once the cut of a view is settled, its remaining survivors receive nothing outside the cut.
     /\ On("ReceiveOnlyCut") => \A k \in DOMAIN views : ClosedBy(m, u, k) => <<u, s, i>> \in settled[k][u]
+    \* OwnFirst: No member receives a message before its sender has received it.
+    /\ On("OwnFirst") => m = s \/ installed[s] # u \/ <<u, s, i>> \in got[s]
     \* (Uniform: no other member of that view does, either.)
     /\ On("Uniform") => \A k \in DOMAIN views : u \in DOMAIN settled[k] => <<u, s, i>> \in settled[k][u]
 

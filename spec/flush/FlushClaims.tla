@@ -229,17 +229,20 @@ OnlyOwnMulticasts == [][OnlyOwnMulticastsStep]_vars
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 -----------------------------------------------------------------------------
-(* Refinement: the group is what VirtualSynchrony promises, but for Uniform; and each of its conjuncts   *)
-(* alone. Once some member was suspected falsely views branch, and          *)
-(* BranchSynchrony is what FLUSH gives. ExtraDeliveryImpliesDistrust and      *)
+(* Refinement: the group is what VirtualSynchrony promises, but for Uniform *)
+(* and, if a member receives its own multicasts late, OwnFirst; and each of *)
+(* its conjuncts alone. Once some member was suspected falsely views branch, *)
+(* and BranchSynchrony is what FLUSH gives. ExtraDeliveryImpliesDistrust and      *)
 (* NoOldMemberAfterJoiner replace its three missing conjuncts: they cover the *)
 (* members that trust the creator of a view.                                  *)
 
 abstract == <<views, installed, life, up, log, settled, got>>
 
-Promised == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
+NotGiven == {"Uniform"} \cup (IF "OwnAtOnce" \in LayerLacks THEN {"OwnFirst"} ELSE {})
 
-Branching == INSTANCE BranchSynchrony WITH Off <- {"Uniform"}
+Promised == INSTANCE VirtualSynchrony WITH Off <- NotGiven
+
+Branching == INSTANCE BranchSynchrony WITH Off <- NotGiven
 
 \* Each step of the group is a step of VirtualSynchrony.
 RefinesVirtualSynchronyStep ==
@@ -262,6 +265,7 @@ GivesCastOnlyBeforeCutStep == Gives("CastOnlyBeforeCut")
 GivesFirstLeaverHasAllStep == Gives("FirstLeaverHasAll")
 GivesLeavesWithCutStep == Gives("LeavesWithCut")
 GivesSelfDeliveryStep == Gives("SelfDelivery")
+GivesOwnFirstStep == Gives("OwnFirst")
 GivesJoinersInstallLastStep == Gives("JoinersInstallLast")
 
 GivesSendingViewDelivery == [][GivesSendingViewDeliveryStep]_vars
@@ -271,6 +275,7 @@ GivesCastOnlyBeforeCut == [][GivesCastOnlyBeforeCutStep]_vars
 GivesFirstLeaverHasAll == [][GivesFirstLeaverHasAllStep]_vars
 GivesLeavesWithCut == [][GivesLeavesWithCutStep]_vars
 GivesSelfDelivery == [][GivesSelfDeliveryStep]_vars
+GivesOwnFirst == [][GivesOwnFirstStep]_vars
 GivesJoinersInstallLast == [][GivesJoinersInstallLastStep]_vars
 
 -----------------------------------------------------------------------------

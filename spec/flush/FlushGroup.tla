@@ -298,8 +298,12 @@ IsOfItsView(m, c) == c.view = installed[m] /\ c.sender \in DOMAIN local[m].deliv
 \* The highest seqno that the layer may deliver: none is too high for a member that is not frozen.
 TopOf(s, c) == IF s.frozen THEN s.limit[c.sender] ELSE c.seqno
 
+\* A member has its own multicast before any other has: it delivers it in the step in which it sends it.
+SenderHas(m, c) == m = c.sender \/ installed[c.sender] # c.view \/ c.seqno <= local[c.sender].delivered[c.sender]
+
 \* Is it next of its sender, and not held back? What is of another view arrives at once, and is ignored.
 MayArrive(m, c) ==
+    /\ "OwnAtOnce" \notin LayerLacks => SenderHas(m, c)
     /\ Below!MayReach(MessageOf(c), installed[m], views[installed[m]].lives, {}, LayerLacks \cup {"NotForged"})
     /\ IsOfItsView(m, c) =>
         Below!MayDeliver(MessageOf(c), local[m].delivered[c.sender], TopOf(local[m], c), LayerLacks)

@@ -17,6 +17,10 @@ BCApart == <<<<"B", "C">>>>
 CBApart == <<<<"C", "B">>>>
 DApart == <<<<"D">>>>
 
+\* In the place of LayerLacks: a member has its own multicast at once, or late.
+OwnComesAtOnce == {"InItsView", "OfItsIncarnation"}
+OwnComesLate == {"InItsView", "OfItsIncarnation", "OwnAtOnce"}
+
 OneOf(x) == [m \in Member |-> IF m = x THEN 1 ELSE 0]
 NoCasts == [m \in Member |-> 0]
 OneOfA == OneOf("A")

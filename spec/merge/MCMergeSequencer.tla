@@ -16,6 +16,6 @@ OneOfC == [m \in Member |-> IF m = "C" THEN 1 ELSE 0]
 OneOfCAndD == [m \in Member |-> IF m \in {"C", "D"} THEN 1 ELSE 0]
 
 \* The conjuncts of VirtualSynchrony that SEQUENCER does not need; and that no member flushes.
-Needless == {"CastOnlyBeforeCut", "SelfDelivery", "Uniform"}
+Needless == {"CastOnlyBeforeCut", "SelfDelivery", "OwnFirst", "Uniform"}
 Unflushed == Needless \cup {"ReceiveOnlyCut", "FirstLeaverHasAll", "LeavesWithCut"}
 =============================================================================

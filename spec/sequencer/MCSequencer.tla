@@ -161,6 +161,14 @@ HelpsThenMeets ==
     Then(<<Next1(2, "A", AB, {1}, {}), Next1(3, "A", A, {2}, {}), Next1(2, "C", <<"C">>, {1}, {}),
            Next1(3, "C", <<"C", "B#2">>, {4}, {"B#2"})>>)
 
+\* A and B install a view, and the next one with a joiner.
+TwoMore == Then(<<Next1(2, "A", AB, {1}, {}), Next1(3, "A", ABC, {2}, {"C"})>>)
+
+\* A forms a view with B and a joiner. They continue without it, and it meets C; or its next incarnation does.
+PartsForming(other) == Then(<<Next1(2, "A", <<"A", "B", "D">>, {1}, {"D"}), other, Next1(3, "B", <<"B", "D">>, {2}, {})>>)
+MeetsC == PartsForming(Next1(3, "C", <<"C", "A">>, {1, 2}, {}))
+CrashesForming == PartsForming(Next1(2, "C", <<"C", "A#2">>, {1}, {"A#2"}))
+
 \* The group begins in two places.
 TwoFounders == <<FirstView(1, "A", A), FirstView(1, "B", B)>>
 
@@ -191,7 +199,7 @@ OneOfAAndTwoOfB == Of(1, 2, 0, 0)
 (* Layers *)
 
 \* The conjuncts of VirtualSynchrony that SEQUENCER does not need.
-Needless == {"CastOnlyBeforeCut", "SelfDelivery", "Uniform"}
+Needless == {"CastOnlyBeforeCut", "SelfDelivery", "OwnFirst", "Uniform"}
 WithoutVirtualSynchrony == Needless \cup {"FirstLeaverHasAll", "LeavesWithCut", "ReceiveOnlyCut", "JoinersInstallLast"}
 FifoAlone == Channel!Conjuncts \ {"Fifo"}
 WithSelfDelivery == Needless \ {"SelfDelivery"}
@@ -203,7 +211,7 @@ WithoutReceiveOnlyCutAndSendingView == Needless \cup {"ReceiveOnlyCut", "Sending
 WithoutReceiveOnlyCut == Needless \cup {"ReceiveOnlyCut"}
 WithoutFirstLeaverHasAll == Needless \cup {"FirstLeaverHasAll"}
 Nothing == {}
-HoldingBack == {"SelfDelivery", "Uniform"}
+HoldingBack == {"SelfDelivery", "OwnFirst", "Uniform"}
 WithoutJoinersInstallLast == Needless \cup {"JoinersInstallLast"}
 OnlySendingViewDelivery == {"SendingViewDelivery"}
 OnlyFifo == {"Fifo"}
@@ -212,10 +220,16 @@ OnlyClosedToCast == {"CastOnlyBeforeCut"}
 OnlyFirstHasAll == {"FirstLeaverHasAll", "SelfDelivery", "Uniform"}
 OnlyLeavesExact == {"LeavesWithCut"}
 OnlySelfDelivery == {"SelfDelivery"}
+OnlyOwnFirst == {"OwnFirst"}
 OnlyUniform == {"Uniform", "SelfDelivery"}
 OnlyJoinAfterLeave == {"JoinersInstallLast"}
 AfterFalseSuspicion == Needless \cup Channel!NotWhereViewsBranch
 AfterFalseSuspicionAndOtherCuts == AfterFalseSuspicion \cup {"LeavesWithCut"}
+\* With Majority SEQUENCER needs more: what a flush gives where views branch.
+WithMajority == {"Uniform"} \cup Channel!NotWhereViewsBranch
+MajorityWithoutOwnFirst == WithMajority \cup {"OwnFirst"}
+MajorityWithoutSelfDelivery == WithMajority \cup {"SelfDelivery"}
+
 
 -----------------------------------------------------------------------------
 (* Views that TLC chooses: what may follow, instead of MayFollow. *)

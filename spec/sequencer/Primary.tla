@@ -15,8 +15,12 @@
 (*    (REPORT). Then it adds this view to its record.                         *)
 (* 3. The coordinator forms the view when it has reports of a majority of each*)
 (*    view that is reported to it. It multicasts FORMED, with the last formed *)
-(*    view that these members know, and orders.                               *)
-(* 4. A member that hears FORMED has a record of that view alone.             *)
+(*    view that these members know, and orders: what it orders comes after    *)
+(*    FORMED.                                                                 *)
+(* 4. A member that hears FORMED has a record of that view alone. So has the  *)
+(*    coordinator when it hears its own, and not before. While a flush stops  *)
+(*    the group, FORMED is held back. If another view follows, no member hears*)
+(*    it, and the view was not formed.                                        *)
 (*                                                                            *)
 (* Why that is right. Two majorities of one view have a member in common. So  *)
 (* of two views that were formed by majorities of a third, some member has    *)
@@ -49,7 +53,7 @@
 (* Of a member's state these read member, view, and epoch, its first view.    *)
 (* Four fields are theirs alone:                                              *)
 (*   attempts  the record                                                     *)
-(*   formed    it knows that its view is formed                               *)
+(*   formed    its coordinator orders in its view, as far as it knows         *)
 (*   reports   the last REPORT of each member, of a view that is not formed   *)
 (*   founds    it is the first of its name, and may found                     *)
 (******************************************************************************)
@@ -62,8 +66,9 @@ CONSTANTS
 (* Guards: conditions of the algorithm. *)
 Prune == TRUE              \* views before a formed view that is reported are not asked for
 Abandon == TRUE            \* nor is a view of which the coordinator reports that it has not formed it
+FormsWhen == "heard"       \* a coordinator has formed its view when it has "heard" its FORMED, or when that is "sent"
 
-ASSUME {Majority, Prune, Abandon} \subseteq BOOLEAN
+ASSUME {Majority, Prune, Abandon} \subseteq BOOLEAN /\ FormsWhen \in {"heard", "sent"}
 
 \* "I have installed this view. My record was:"
 ReportMessage(view_id, attempts) == [type |-> "REPORT", view_id |-> view_id, attempts |-> attempts]
@@ -171,6 +176,9 @@ Attempted(s, v) == IF s.attempts = <<>> \/ IsFull(s) THEN Kept(s) ELSE Append(Ke
 ReportsFrom(reports, counter) == [m \in {m \in DOMAIN reports : reports[m].view_id.counter >= counter} |-> reports[m]]
 Noted(reports, m, report) == [x \in DOMAIN reports \cup {m} |-> IF x = m THEN report ELSE reports[x]]
 
+\* It has heard that its view is formed.
+KnowsFormed(s) == s.attempts = <<s.view>>
+
 \* The state of a member that hears that its view is formed.
 InFormed(s) == [s EXCEPT !.formed = TRUE, !.attempts = <<s.view>>, !.reports = ReportsFrom(@, s.view.id.counter + 1)]
 
@@ -179,9 +187,11 @@ InFormed(s) == [s EXCEPT !.formed = TRUE, !.attempts = <<s.view>>, !.reports = R
 
 \* A coordinator that waits forms its view, if it may.
 Forms(s) ==
-    LET before == BaseOf(RecordsOf(s), s.view) IN
-    IF MayForm(s) THEN Handled(InFormed(s), <<Multicast(FormedMessage(s.view.id, before)), ViewFormed(s.view.id, before)>>)
-    ELSE Handled(s, <<>>)
+    LET before == BaseOf(RecordsOf(s), s.view)
+        formed == Multicast(FormedMessage(s.view.id, before))
+    IN IF ~MayForm(s) THEN Handled(s, <<>>)
+       ELSE IF FormsWhen = "sent" THEN Handled(InFormed(s), <<formed, ViewFormed(s.view.id, before)>>)
+       ELSE Handled([s EXCEPT !.formed = TRUE, !.reports = ReportsFrom(@, s.view.id.counter + 1)], <<formed>>)
 
 \* s has come from `before` to its view. It reports its record, as it was, to the coordinator, or to itself.
 Attempt(before, s) ==
@@ -203,14 +213,14 @@ ReportReceived(s, e) ==
        ELSE IF s.formed THEN Ignored(s)
        ELSE Forms(after)
 
-\* The coordinator orders from now on. (Its own comes back to it, too.)
+\* The coordinator orders in its view: it hears that, too.
 FormedReceived(s, e) ==
     LET message == e.message IN
     IF ~Majority \/ ~Joined(s) \/ message.view_id.counter > s.view.id.counter THEN RemoteError(s)
     ELSE IF message.before \notin 0 .. message.view_id.counter - 1 THEN RemoteError(s)
     ELSE IF message.view_id # s.view.id THEN Ignored(s)
     ELSE IF e.sender # CoordinatorOf(s.view) THEN RemoteError(s)
-    ELSE IF s.formed THEN Ignored(s)
+    ELSE IF KnowsFormed(s) THEN Ignored(s)
     ELSE Handled(InFormed(s), <<ViewFormed(s.view.id, message.before)>>)
 
 \* An incarnation begins with the record of the former ones. Without one, it counts as new, and founds no group either.

@@ -97,9 +97,11 @@ Place(m, message) == CHOOSE i \in DOMAIN aux_delivered[m] : Message(aux_delivere
 InOneOrder(x, y, both) ==
     \A a, b \in both : Place(x, a) < Place(x, b) => Place(y, a) < Place(y, b)
 
-\* The messages that the members that went from view u to view k have all received in u.
+\* The messages that the members that went from view u to view k have all received in u, as ordered there. (What a flush held
+\* back is of an earlier view.)
 SettledOn(k, u) ==
-    {LET x == log[u][r[2]][r[3]] IN <<x.tag.sender, x.payload>> : r \in {r \in settled[k][u] : IsData(log[u][r[2]][r[3]])}}
+    LET IsOrdered(x) == IsData(x) /\ (x.view_id = views[u].id \/ DeliverOtherViews)
+    IN {LET x == log[u][r[2]][r[3]] IN <<x.tag.sender, x.payload>> : r \in {r \in settled[k][u] : IsOrdered(log[u][r[2]][r[3]])}}
 
 \* Some members survived from the view in which m delivered d, by an edge that m did not take, and never received d
 \* there: m crashed, was excluded, or is on the other branch of a split. The sender has d ordered again for them.
@@ -279,10 +281,16 @@ StopLosesNoMessage ==
 -----------------------------------------------------------------------------
 (* Safety, with Majority. (From one first view; addresses are used once.) *)
 
-\* The views in which a coordinator orders. (A view at the start is formed.)
+\* Message i of s in view number k was received, by a member that is there, or that has gone on.
+WasReceived(k, s, i) ==
+    \/ \E m \in Member : <<k, s, i>> \in got[m]
+    \/ \E j \in DOMAIN views : k \in DOMAIN settled[j] /\ <<k, s, i>> \in settled[j][k]
+
+\* The views that members take for formed: FORMED was received there. (A view at the start is formed.)
 FormedViews ==
     {k \in DOMAIN views : k <= Len(First) \/ \E i \in DOMAIN log[k][CoordinatorOf(views[k])] :
-        LET message == log[k][CoordinatorOf(views[k])][i] IN message.type = "FORMED" /\ message.view_id = views[k].id}
+        LET message == log[k][CoordinatorOf(views[k])][i]
+        IN message.type = "FORMED" /\ message.view_id = views[k].id /\ WasReceived(k, CoordinatorOf(views[k]), i)}
 
 OnOnePath(j, k) == j = k \/ Group!ComesBefore(j, views[k].preds) \/ Group!ComesBefore(k, views[j].preds)
 
@@ -440,6 +448,15 @@ OnlyOwnMulticastsStep ==
 
 OnlyOwnMulticasts == [][OnlyOwnMulticastsStep]_vars
 
+\* A member that leaves a view knows that it was formed if it has received FORMED there. So of the members that go on together
+\* all know it, or none. (StateTransferGroup relies on that: HeardAsOthers.)
+HasFormed(m) ==
+    \E r \in got[m] : LET x == log[r[1]][r[2]][r[3]] IN x.type = "FORMED" /\ x.view_id = local[m].view.id
+LeavesKnowingByFormedStep ==
+    \A m \in InGroup :
+        installed'[m] \notin {installed[m], 0} /\ views[installed[m]].preds # {} => (KnowsFormed(local[m]) <=> HasFormed(m))
+LeavesKnowingByFormed == [][LeavesKnowingByFormedStep]_vars
+
 OnlyByEffectsStep == OnlyOwnStateStep /\ RefusedChangesNothingStep /\ OnlyOwnPacketsStep /\ OnlyOwnMulticastsStep
 
 OnlyByEffects == [][OnlyByEffectsStep]_vars
@@ -492,6 +509,9 @@ GivesLeavesWithCut == [][GivesLeavesWithCutStep]_vars
 
 GivesSelfDeliveryStep == [Alone("SelfDelivery")!Next]_<<views, installed, life, up, log, settled, got>>
 GivesSelfDelivery == [][GivesSelfDeliveryStep]_vars
+
+GivesOwnFirstStep == [Alone("OwnFirst")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesOwnFirst == [][GivesOwnFirstStep]_vars
 
 GivesUniformStep == [Alone("Uniform")!Next]_<<views, installed, life, up, log, settled, got>>
 GivesUniform == [][GivesUniformStep]_vars
@@ -584,7 +604,7 @@ TablesEventuallyEmpty ==
     <>[](\A m \in InGroup : IsComplete(installed[m]) => local[m].forward_table = <<>>)
 
 \* With Majority: in a last view that has a majority of those before, with all its members in it, all know that it is formed.
-FormedInTheEnd == <>[](\A m \in InGroup : IsComplete(installed[m]) => local[m].formed)
+FormedInTheEnd == <>[](\A m \in InGroup : IsComplete(installed[m]) => KnowsFormed(local[m]))
 
 \* The same of any last view, as far as it is promised. Of the last formed view that its members know, those that know of
 \* it are, as disks count, a majority; and of each view that they have attempted since, or its coordinator is there, which
@@ -600,7 +620,7 @@ Suffices(k) ==
        /\ \A m \in know : \A j \in {j \in numbers(m) : j > last} :
             is_enough(j) \/ CoordinatorOf(views[j]) \in WithDisk(know, j)
 
-FormsWhenItSuffices == <>[](\A m \in InGroup : (IsComplete(installed[m]) /\ Suffices(installed[m])) => local[m].formed)
+FormsWhenItSuffices == <>[](\A m \in InGroup : (IsComplete(installed[m]) /\ Suffices(installed[m])) => KnowsFormed(local[m]))
 
 -----------------------------------------------------------------------------
 (* Witnesses *)

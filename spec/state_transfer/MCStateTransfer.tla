@@ -63,6 +63,9 @@ MergeWithGone ==
     <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B">>), Next1(2, "A", <<"A", "C">>, {1}, {"C"}),
       Next1(3, "A", <<"A", "C">>, {2, 3}, {})>>
 
+\* Two views follow the first one, with the same members.
+FollowedTwice == <<FirstView(1, "A", <<"A", "B">>), Next1(2, "A", <<"A", "B">>, {1}, {}), Next1(3, "A", <<"A", "B">>, {2}, {})>>
+
 \* C joins A, and a view with both follows.
 ViewFollows == Append(JoinOfOne, Next1(3, "A", <<"A", "C">>, {2}, {}))
 

@@ -13,7 +13,7 @@ JoinerBeforeReturn ==
 OneOfA == [m \in Member |-> IF m = "A" THEN 1 ELSE 0]
 Enough == [m \in Member |-> 9]
 
-AfterFalseSuspicion == {"CastOnlyBeforeCut", "SelfDelivery", "Uniform"} \cup Channel!NotWhereViewsBranch
+WithMajority == {"Uniform"} \cup Channel!NotWhereViewsBranch
 
 \* B delivers A's message in the first view, C has the state before A comes back, and the story ends with the decision.
 UntilDecided ==

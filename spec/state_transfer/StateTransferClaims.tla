@@ -100,6 +100,13 @@ HolderWins ==
      /\ \A m \in Member : m \in DOMAIN views[1].lives)
     => \A m \in Member : ~local[m].vacant
 
+\* No member waits for a state beside one that has it, where the two have heard the same.
+NoneWaitsBesideHolder ==
+    \A m, x \in up :
+        (/\ installed[m] # 0 /\ installed[m] = installed[x] /\ had[m] = had[x]
+         /\ IsFormed(local[m]) /\ IsFormed(local[x]) /\ local[m].vacant)
+        => ~(local[x].has /\ local[x].settled)
+
 \* A merge does not lose every state.
 StateIsKept ==
     \A k \in DOMAIN views :

@@ -102,4 +102,7 @@ ApplyToCasts(action, m, event, consumed, k, orders, again) ==
         ApplyBeyond(action, m, event, consumed, k, orders, again, Locals(m, step), Wires(m, consumed, step),
                     Applications(m, step),
                     [Casts(m, step) EXCEPT ![m] = IF action = "DeliverApp" THEN Append(@, AskMessage(m, 0)) ELSE @])
+
+\* In the place of HeardByAll.
+KnownToOne == FALSE
 =============================================================================

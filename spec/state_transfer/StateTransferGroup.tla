@@ -256,7 +256,10 @@ ViewEvent(v) ==
 \* How many of m's multicasts it has not delivered: they are ordered again in its next view.
 Again(m) == Len(cast[m]) - Cardinality({n \in DOMAIN cast[m] : HasDelivered(m, <<m, n>>)})
 
-\* FORMED is a multicast: members that go on together from view u to view k have heard it, or have not.
+\* FORMED is a multicast: members that go on together from view u to view k have heard it, or have not. (SEQUENCER's claim
+\* LeavesKnowingByFormed.) If not, its coordinator may know it alone, of a view that others have left.
+HeardByAll == TRUE
+
 KnowsFormed(m, u) == installed[m] = u /\ reported[m] = {u}
 Went(x, u, k) == \E i \in 2 .. Len(path[x]) : path[x][i - 1] = u /\ path[x][i] = k
 LeftKnowing(x, k) == \E b \in reports[k][x] : \A c \in reports[k][x] : b <= c /\ Went(x, b, k)
@@ -279,7 +282,7 @@ InstallView(m) ==
            IN /\ IF u = 0
                  THEN m \in v.joins /\ \A p \in v.preds :
                         p \in DOMAIN cuts \/ ~\E x \in up : installed[x] = p /\ x \in DOMAIN v.lives /\ x \notin v.joins
-                 ELSE m \notin v.joins /\ u \in v.preds /\ (Majority => HeardAsOthers(m, u, k, goers))
+                 ELSE m \notin v.joins /\ u \in v.preds /\ (Majority /\ HeardByAll => HeardAsOthers(m, u, k, goers))
                       /\ \A i \in Undelivered(m) : i > place
               /\ views' = SubSeq(History, 1, IF k > Len(views) THEN k ELSE Len(views))
               /\ cut' = LET all == IF k \in DOMAIN views THEN cut ELSE Append(cut, NewCut)
@@ -303,7 +306,7 @@ FormsWith(k, from, ReportOf(_)) ==
 \* The coordinator of a view has the reports for it.
 FormView(m) ==
     LET k == installed[m] IN
-    /\ Majority /\ IsActive(m) /\ CoordinatorOf(views[k]) = m /\ k \notin formed /\ ~IsClosed(m)
+    /\ Majority /\ IsActive(m) /\ CoordinatorOf(views[k]) = m /\ k \notin formed /\ (IsClosed(m) => ~HeardByAll)
     /\ \E from \in SUBSET DOMAIN reports[k] : LET ReportOf(x) == reports[k][x] IN FormsWith(k, from, ReportOf)
     /\ Environment("FormView", m, None, {})
     /\ UNCHANGED <<local, wire, apps, order, cast, up, spent, reported, reports>> /\ StaysBelow
@@ -312,7 +315,8 @@ FormedEvent(k, base) == [type |-> "ViewFormed", view_id |-> History[k].id, befor
 
 LearnFormed(m) ==
     /\ Majority /\ IsActive(m) /\ MajorityOf!Learn(m)
-    /\ IsClosed(m) => \E k \in DOMAIN views : Goes(m, k) /\ \E x \in Member : Went(x, installed[m], k) /\ LeftKnowing(x, k)
+    /\ IsClosed(m) => \/ \E k \in DOMAIN views : Goes(m, k) /\ \E x \in Member : Went(x, installed[m], k) /\ LeftKnowing(x, k)
+                      \/ ~HeardByAll /\ CoordinatorOf(views[installed[m]]) = m
     /\ IF local[m].formed < views[installed[m]].id.counter
        THEN Here("LearnFormed", m, FormedEvent(installed[m], bases[installed[m]]), {})
        ELSE Environment("LearnFormed", m, None, {}) /\ UNCHANGED <<local, wire, apps, order, cast, up>>

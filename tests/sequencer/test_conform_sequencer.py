@@ -40,6 +40,7 @@ def test_what_makes_a_member_are_these_constants_and_no_others() -> None:
         "SenderFrom": "header",
         "DeliverOtherViews": False,
         "OrderForSuspects": False,
+        "FormsWhen": "heard",
         "Prune": True,
         "Abandon": True,
     } == protocol.guards

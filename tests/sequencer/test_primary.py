@@ -4,8 +4,9 @@ import pytest
 from attrs import evolve
 
 from groupcomm import primary, sequencer
-from groupcomm.effects import Send
+from groupcomm.effects import Multicast, PassUp, Send
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
+from groupcomm.events import ViewFormed
 from groupcomm.view import Address, View, ViewId
 
 CONFIG = primary.Config(majority=True)
@@ -55,7 +56,14 @@ def test_a_record_ends_with_the_view_that_is_installed_until_one_is_formed() -> 
 def test_a_founder_forms_its_view_and_a_member_with_a_lost_record_does_not() -> None:
     new = sequencer.start("A")
     first = evolve(new, view=A, epoch=A.id)
-    assert not primary.must_wait(CONFIG, primary.attempt(CONFIG, new, first)[0])
+    asks, effects = primary.attempt(CONFIG, new, first)
+    formed = primary.Formed(A.id, 0)
+    assert effects == (Multicast(formed),)
+    assert not primary.must_wait(CONFIG, asks)
+    assert primary.on_disk(asks) == (), "its FORMED may be held back"
+    heard, effects = primary.formed_received(CONFIG, asks, primary.FormedReceived("A", formed))
+    assert primary.on_disk(heard) == (A,)
+    assert effects == (PassUp(ViewFormed(A.id, 0)),)
     again, _ = primary.restored(CONFIG, new, primary.Restored(()))
     assert primary.must_wait(CONFIG, primary.attempt(CONFIG, again, evolve(first, founds=False))[0])
 

@@ -424,13 +424,17 @@ class Flushed:
     def casts(self, member: Address, text: str, view: gms.Decision | None = None, **state: bool) -> None:
         self.does(member, Multicast(flush.Data((view or self.first).id, 1, Payload(text))), **state)
 
+    def sends(self, member: Address, text: str) -> None:
+        self.casts(member, text)
+        self.hears(member, member, text)
+
     def hears(self, member: Address, sender: Address, text: str) -> None:
         self.does(member, PassUp(Deliver(sender, Payload(text))))
 
 
 @falls("SendingViewDelivery")
 def _(verdicts: Verdicts) -> None:
-    Flushed(verdicts).hears("A", "B", "never sent")
+    Flushed(verdicts).hears("B", "B", "never sent")
 
 
 @falls("SendingViewDelivery")
@@ -442,15 +446,15 @@ def _(verdicts: Verdicts) -> None:
 @falls("Fifo")
 def _(verdicts: Verdicts) -> None:
     group = Flushed(verdicts)
-    group.casts("B", "x")
-    group.casts("B", "y")
+    group.sends("B", "x")
+    group.sends("B", "y")
     group.hears("A", "B", "y")
 
 
 @falls("ReceiveOnlyCut")
 def _(verdicts: Verdicts) -> None:
     group = Flushed(verdicts, "ABC")
-    group.casts("C", "x")
+    group.sends("C", "x")
     group.dead = "C"
     group.judge.installed("A", group.second)
     group.hears("B", "C", "x")
@@ -466,7 +470,7 @@ def _(verdicts: Verdicts) -> None:
 @falls("FirstLeaverHasAll")
 def _(verdicts: Verdicts) -> None:
     group = Flushed(verdicts, "ABC")
-    group.casts("C", "x")
+    group.sends("C", "x")
     group.hears("B", "C", "x")
     group.dead = "C"
     group.judge.installed("A", group.second)
@@ -475,7 +479,7 @@ def _(verdicts: Verdicts) -> None:
 @falls("LeavesWithCut")
 def _(verdicts: Verdicts) -> None:
     group = Flushed(verdicts, "ABC")
-    group.casts("C", "x")
+    group.sends("C", "x")
     group.hears("A", "C", "x")
     group.dead = "C"
     for member in "AB":
@@ -487,6 +491,13 @@ def _(verdicts: Verdicts) -> None:
     group = Flushed(verdicts)
     group.casts("B", "x")
     group.judge.installed("A", group.second)
+
+
+@falls("OwnFirst")
+def _(verdicts: Verdicts) -> None:
+    group = Flushed(verdicts)
+    group.casts("B", "x")
+    group.hears("A", "B", "x")
 
 
 @falls("JoinersInstallLast")

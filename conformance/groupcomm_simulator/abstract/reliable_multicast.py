@@ -52,9 +52,12 @@ class Config:
 
     "fifo": all, in order. Weaker than the guarantee are "unordered" (each as it comes) and "lossy" (what
     comes is delivered; what was sent before it, and has not come, is not).
+
+    `own_at_once`: a member delivers its own in the step in which it sends them. `ReliableMulticast!OwnAtOnce`.
     """
 
     delivers: Literal["fifo", "unordered", "lossy"] = "fifo"
+    own_at_once: bool = False
 
 
 # Messages and events ------------------------------------------------------------------------------
@@ -189,7 +192,7 @@ def step(config: Config, state: State, event: Event) -> Transition:
     """
     match event:
         case SendRequested(payload):
-            return _send_requested(state, event, payload)
+            return _send_requested(config, state, event, payload)
         case DataReceived(_, message):
             return _data_received(config, state, message)
         case GetReceived(sender, message):
@@ -221,10 +224,14 @@ def _in_view(state: State, event: Event) -> State:
     return state
 
 
-def _send_requested(state: State, event: Event, payload: Payload) -> Transition:
+def _send_requested(config: Config, state: State, event: Event, payload: Payload) -> Transition:
     """Number the payload, and send it to each member of the view, its sender included."""
     data = Data(_in_view(state, event).view.id, state.member, state.sent + 1, payload)
-    return evolve(state, sent=data.seqno), tuple(Datagram(member, data) for member in state.view.members)
+    sent = evolve(state, sent=data.seqno)
+    if not config.own_at_once:
+        return sent, tuple(Datagram(member, data) for member in state.view.members)
+    after, effects = _data_received(config, sent, data)
+    return after, (*(Datagram(member, data) for member in state.view.members if member != state.member), *effects)
 
 
 def _data_received(config: Config, state: State, message: Data) -> Transition:

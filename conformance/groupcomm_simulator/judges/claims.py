@@ -96,6 +96,7 @@ CLAIMS: Final = {
         "FirstLeaverHasAll",
         "LeavesWithCut",
         "SelfDelivery",
+        "OwnFirst",
         "JoinersInstallLast",
         "GroupIsStopped",
         "NoMulticastWhileStopped",

@@ -48,9 +48,13 @@ class Process:
 
 
 class Decided:
-    """A decided view: which processes its members are, what it follows and what follows it."""
+    """A decided view: which processes its members are, what it follows and what follows it.
 
-    __slots__ = ("at", "joins", "number", "preds", "processes", "successors", "view")
+    `roots`: the numbers of the first views before it. `forgotten`: those of the views before it that `preds` and
+    their like do not lead to any more.
+    """
+
+    __slots__ = ("at", "forgotten", "joins", "number", "preds", "processes", "roots", "successors", "view")
 
     def __init__(self, number: int, view: View, processes: tuple[Process, ...], preds: tuple["Decided", ...]) -> None:
         self.number = number
@@ -58,8 +62,19 @@ class Decided:
         self.processes = processes
         self.at = {process.address: process for process in processes}
         self.preds = preds
+        self.roots = frozenset({number}).union(*(pred.roots for pred in preds)) - ({number} if preds else set())
+        self.forgotten = frozenset[int]()
         self.successors: list[Decided] = []
         self.joins = frozenset(p for p in processes if not any(p in pred.processes for pred in preds))
+
+    def before(self) -> set[int]:
+        """The numbers of the view and of all before it."""
+        found, todo = {self.number, *self.forgotten}, [self]
+        while todo:
+            new = [each for each in todo.pop().preds if each.number not in found]
+            found.update(number for each in new for number in (each.number, *each.forgotten))
+            todo += new
+        return found
 
     def __repr__(self) -> str:
         return f"{self.view.id.creator}|{self.view.id.counter}[{','.join(map(repr, self.processes))}]"
@@ -152,6 +167,7 @@ class Membership:
         kept = {process for process in self.processes.values() if process.up}
         alive = [view for view in self.views if any(p.view is view or p in view.joins for p in kept)]
         for view in alive:
+            view.forgotten |= view.before() - {view.number}
             view.preds = tuple(pred for pred in view.preds if pred in alive)
         self.views = [view for view in self.views if view in alive or any(s in alive for s in view.successors)]
         known = kept.union(*(view.processes for view in self.views))

@@ -97,12 +97,11 @@ class TotalOrderBroadcast(Judge):
 
     def _judge_path(self, process: Process, view: Decided) -> None:
         """Of two views that deliver, and that follow one first view, one comes before the other."""
-        before = _before(view)
+        before = view.before()
         for other in self._delivering:
-            roots = [each for each in before | _before(other) if not each.preds]
-            if len(roots) == 1:
+            if len(view.roots | other.roots) == 1:
                 self._judged("DeliveredOnOnePath")
-                if other not in before and view not in _before(other):
+                if other.number not in before and view.number not in other.before():
                     self._fail("DeliveredOnOnePath", f"{process} delivers in {view}, as others do in {other}")
         self._delivering.append(view)
 
@@ -244,16 +243,6 @@ class TotalOrderBroadcast(Judge):
         self._orders.clear()
         self._differ.clear()
         self._left.clear()
-
-
-def _before(view: Decided) -> set[Decided]:
-    """The view and all before it."""
-    found, todo = {view}, [view]
-    while todo:
-        new = [each for each in todo.pop().preds if each not in found]
-        found.update(new)
-        todo += new
-    return found
 
 
 def _text(message: Message) -> str:

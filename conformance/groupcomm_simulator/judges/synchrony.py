@@ -142,6 +142,10 @@ class VirtualSynchrony(Judge):
         if count > len(sent) or sent[count - 1] != payload:
             claim = "Fifo" if payload in sent else "SendingViewDelivery"
             self._fail(claim, f"{member} passes up {payload} of {sender} as its {count}. in {here}: {sent}")
+        if member != sender and self._at.get(sender) == here:
+            self._judged("OwnFirst")
+            if self._got[sender].get(sender, 0) < count:
+                self._fail("OwnFirst", f"{member} receives {payload}, which {sender} has yet to receive itself")
         for after in self._closing(member, here):
             if count > self._settled[here, after].get(sender, 0):
                 self._fail("ReceiveOnlyCut", f"{member} receives, in {here}, what {after} was made without")

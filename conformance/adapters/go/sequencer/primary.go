@@ -191,6 +191,9 @@ func reportsFrom(reports map[string]Report, counter int64) map[string]Report {
 	return out
 }
 
+// knowsFormed: it has heard that its view is formed.
+func (s State) knowsFormed() bool { return len(s.Attempts) == 1 && s.Attempts[0].Equal(s.View) }
+
 // inFormed: the state of a member that hears that its view is formed.
 func (s State) inFormed() State {
 	s.Formed, s.Attempts = true, Record{s.View}
@@ -198,16 +201,14 @@ func (s State) inFormed() State {
 	return s
 }
 
-// forms: a coordinator that waits forms its view, if it may.
+// forms: a coordinator that waits has its view formed, if it may. It hears FORMED as others do.
 func (s State) forms() (State, group.Effects) {
 	if !s.mayForm() {
 		return s, nil
 	}
 	last := baseOf(s.recordsOf(), s.View)
-	return s.inFormed(), group.Effects{
-		group.Multicast{Message: Formed{ViewId: s.View.Id, Before: last}},
-		group.PassUp{Event: group.ViewFormed{ViewId: s.View.Id, Before: last}},
-	}
+	s.Formed, s.Reports = true, reportsFrom(s.Reports, s.View.Id.Counter+1)
+	return s, group.Effects{group.Multicast{Message: Formed{ViewId: s.View.Id, Before: last}}}
 }
 
 // attempt: s has come from the state before to its view. It reports its record, as it was.
@@ -267,7 +268,7 @@ func formedReceived(c Config, s State, e FormedReceived) Result {
 		return group.Ignored(s)
 	case e.Sender != s.View.Coordinator():
 		return group.RemoteError(s)
-	case s.Formed:
+	case s.knowsFormed():
 		return group.Ignored(s)
 	}
 	return group.Handled(s.inFormed(), group.Effects{group.PassUp{Event: group.ViewFormed{ViewId: id, Before: e.Message.Before}}})
