@@ -399,11 +399,21 @@ Init ==
 IsPrimary(m) ==
     m \in up /\ installed[m] # 0 /\ reported[m] = {installed[m]} /\ local[m].has /\ local[m].settled
 
+\* m's state as it was when its view began: without what it has delivered there, and did not have before. (A joiner may take
+\* the state, and know that its view is formed, when others have yet to deliver what it has.)
+StateBefore(m) ==
+    LET Apps(set) == {<<x[1], cast'[x[1]][x[2]].payload>> : x \in {x \in set : cast'[x[1]][x[2]].type = "APP"}}
+        list == delivered'[m]
+        came == Apps({list[i] : i \in {i \in DOMAIN list : list[i][3] = installed'[m]}})
+        had_before == Apps({list[i] : i \in {i \in DOMAIN list : list[i][3] # installed'[m]}})
+        Remains(x) == x \notin came \/ x \in had_before \/ \E i \in DOMAIN sequence.state : sequence.state[i] = x
+    IN SelectSeq(apps'[m].state, Remains)
+
 \* The first member that is in the primary of a later view gives the sequence.
 Follows ==
     sequence' = LET later == {m \in Member : Majority /\ IsPrimary(m)' /\ installed'[m] > sequence.view}
                 IN IF later = {} THEN sequence
-                   ELSE LET m == CHOOSE m \in later : TRUE IN [view |-> installed'[m], state |-> apps'[m].state]
+                   ELSE LET m == CHOOSE m \in later : TRUE IN [view |-> installed'[m], state |-> StateBefore(m)]
 
 Next ==
     (\E m \in Member :
