@@ -262,7 +262,7 @@ Effects: TypeAlias = tuple[Effect, ...]
 
 @frozen(slots=False)
 class Run:
-    """A requester's flush. `Flush!Idle`.
+    """A requester's flush. `Flush!Idle`. It runs only while it is the flush in force (`OwnFlushIsInForce`).
 
     `phase`: what was asked last, or all are stopped. `want`: whose report is awaited.
     """
