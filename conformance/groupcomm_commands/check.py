@@ -46,8 +46,6 @@ from . import campaigns, console
 from .exits import verdict
 from .options import AsJson, Heap, Master, MaybeTier, ModelNames, Protocols, TableFolder, Unicode, Workers
 
-__all__ = ["check", "explain"]
-
 
 def check(
     protocol: Protocols = None,

@@ -22,8 +22,6 @@ from groupcomm_conformance.tlc.output import Progress
 
 from .progress import Estimate
 
-__all__ = ["LEGEND", "Watch", "as_json", "drawing", "gate_lines", "kill_table", "model_table", "plain_table", "stdout"]
-
 LEGEND: Final = (
     "Each lane is a member, time goes down. An arrow is a message that came, [...] what happened there,",
     "-->> a message to every member, --> to one; below a step is what changed. 2/A is the view 2 of A's.",

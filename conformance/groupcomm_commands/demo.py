@@ -20,8 +20,6 @@ from . import console
 from .exits import ExitCode
 from .options import AsJson, Unicode, one_of, whole
 
-__all__ = ["command"]
-
 _OUTLINE: Final = (
     f"A group of {LIFE.stack}: it forms, talks, loses its coordinator in",
     "the middle of a multicast, is parted, becomes one again, transfers its state. A lane is an application;",

@@ -23,8 +23,6 @@ from .documents import CheckOnly, written
 from .exits import verdict
 from .options import AsJson, one_of, whole
 
-__all__ = ["command"]
-
 _MOST_SCHEDULES: Final = 100_000
 _GROUPS: Final = 40  # of a JVM: threads of groups that are over stay in it
 _EXAMPLES: Final = 3  # of a difference that are shown

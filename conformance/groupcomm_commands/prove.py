@@ -21,8 +21,6 @@ if TYPE_CHECKING:  # z3 is an extra
 
     from groupcomm_proof.judging import Judged
 
-__all__ = ["PROVED", "command"]
-
 PROVED = ("stable", "sequencer")
 """The protocols that have an inductive invariant."""
 

@@ -19,8 +19,6 @@ from .console import chart_width
 from .exits import ExitCode
 from .options import AsJson, Unicode
 
-__all__ = ["command"]
-
 _BOUNDS: Final = Bounds("--json has all of them")
 
 

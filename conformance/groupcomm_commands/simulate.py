@@ -33,8 +33,6 @@ from .options import AsJson, Master, TableFolder, Unicode, count, one_of, whole
 if TYPE_CHECKING:
     from groupcomm_spark.table import Row
 
-__all__ = ["command", "setup_of"]
-
 _MOST_EVENTS: Final = 10**12
 _MOST_SEED: Final = 10**15
 _EVENTS: Final = 100_000

@@ -13,8 +13,6 @@ from groupcomm_conformance.site.pages import pages
 
 from .documents import errata_of, told
 
-__all__ = ["command"]
-
 DEFAULT: Final = Path("build", "site")
 
 

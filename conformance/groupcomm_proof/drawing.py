@@ -23,8 +23,6 @@ from .proving import Obligation, refuted
 from .values import Items, Map, Place, SetOf, Term, Value
 from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, VIEW, VOTE, State
 
-__all__ = ["drawn"]
-
 _LARGEST: Final = 4
 _LETTERS: Final = "ABCDEFGH"
 

@@ -23,8 +23,6 @@ from groupcomm_simulator.judges.membership import Process
 from groupcomm_simulator.running import replay
 from groupcomm_simulator.setup import LASTING, Setup
 
-__all__ = ["Step", "drawn", "folded", "steps_of"]
-
 _LONGEST_ROUND: Final = 8  # steps
 _OFTEN: Final = 3  # times
 _ENVIRONMENT: Final = Fn(

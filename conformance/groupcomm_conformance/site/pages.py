@@ -32,8 +32,6 @@ from groupcomm_conformance.why.why import sentence
 from .beside import Pair, pairs
 from .markdown import code, rendered
 
-__all__ = ["pages"]
-
 _Entry: TypeAlias = tuple[str, str, str, str]
 """What a search finds: its place, the title of its page, its own title, and its text."""
 

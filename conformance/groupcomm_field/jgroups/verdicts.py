@@ -19,8 +19,6 @@ from .differential import RUNS, Explained
 from .jvm import VERSIONS, Version
 from .schedules import SCHEDULES
 
-__all__ = ["FILE", "PATH", "Row", "page", "read"]
-
 FILE: Final = Path("conformance", "jgroups", "verdicts.yaml")
 PATH: Final = Path("docs", "jgroups.md")
 
