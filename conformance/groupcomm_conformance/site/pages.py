@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from os.path import lexists
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from attrs import define, field, frozen
@@ -116,16 +117,20 @@ class _Site:
 
 
 def pages(
-    root: Path, manifests: Iterable[Manifest], shown: Iterable[errata.Shown], order: Mapping[str, errata.Order]
+    root: Path,
+    manifests: Iterable[Manifest],
+    shown: Iterable[errata.Shown],
+    order: Mapping[str, errata.Order],
+    besides: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[str, str]]:
     """Give the place and the text of each page, and of what pages use.
 
-    `shown` are the errata with their stories, in the `order` of each protocol.
+    `shown` are the errata with their stories, in the `order` of each protocol. `besides`: documents that others made.
     """
     manifests, shown = [*manifests], [*shown]
     table = requirements.trace(root, manifests)
     layered = layers(root, manifests) if lexists(root / LAYERS) else []
-    made = {str(requirements.PATH): requirements.page(root, table)}
+    made = {**besides, str(requirements.PATH): requirements.page(root, table)}
     if layered:
         made[str(assumptions.PATH)] = assumptions.page(root, manifests)[0]
     made |= {str(path.relative_to("build")): text for path, text in errata.pages(root, shown, order).items()}
