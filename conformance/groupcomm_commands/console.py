@@ -261,7 +261,7 @@ def gate_lines(gates: Iterable[Gate]) -> list[str]:
     return [f"gate {gate.name}: {words[gate.ok]}: {gate.text}" for gate in gates]
 
 
-def drawing(checked: CheckedModel, *, unicode: bool = False, whole: bool = False) -> list[str]:
+def drawing(checked: CheckedModel, *, whole: bool = False) -> list[str]:
     """Draw the counterexample as wide as the terminal; no lines where there is none.
 
     Of a long one only the end is drawn, unless it is to be `whole`.
@@ -269,14 +269,7 @@ def drawing(checked: CheckedModel, *, unicode: bool = False, whole: bool = False
     if not checked.trace:
         return []
     bounds = None if whole else Bounds(rest=f"groupcomm explain {checked.protocol} {checked.model}")
-    return chart(
-        checked.trace,
-        back_to=checked.loop,
-        stutters=checked.stuttering,
-        unicode=unicode,
-        width=chart_width(),
-        bounds=bounds,
-    )
+    return chart(checked.trace, back_to=checked.loop, stutters=checked.stuttering, width=chart_width(), bounds=bounds)
 
 
 def chart_width() -> int:

@@ -159,7 +159,6 @@ Row: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[
     int | None, typer.Option(parser=whole(0, 10**15), metavar="S", help="Of the first random walk. Default: 1.")
 ]
-Unicode: TypeAlias = Annotated[bool, typer.Option("--unicode", help="Draw with box characters.")]
 Out: TypeAlias = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write.")]
 Master: TypeAlias = Annotated[
     str | None,
