@@ -49,6 +49,7 @@ documents: need-java $(STAMP) ## write into build/docs what the manifests say: a
 	@$(BIN)/groupcomm requirements
 	@$(BIN)/groupcomm assumptions
 	@$(BIN)/groupcomm guarantees --check
+	@$(BIN)/groupcomm jgroups --table
 	@$(BIN)/groupcomm errata
 
 conform: need-java $(STAMP) ## check the implementation against the models, with what the cache has of them (some minutes without)

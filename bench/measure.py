@@ -33,8 +33,6 @@ from groupcomm_conformance.walks.follow import Act, Follower, Local
 from groupcomm_conformance.walks.graph import load as load_graph
 from groupcomm_conformance.walks.quotient import Quotient, quotient
 
-__all__ = ["Figure", "command", "page", "prepared", "replayed"]
-
 PATH: Final = Path("docs/performance.md")
 
 _AIM: Final = 100_000

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["once", "shared"]
-
 
 def shared(request: pytest.FixtureRequest, factory: pytest.TempPathFactory) -> Path:
     """A folder of this run of the tests that all its workers have."""

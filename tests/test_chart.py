@@ -46,13 +46,13 @@ def step(number: int, action: str, step_act: Fn | None, values: dict[str, Value]
     return State(number, action, Fn(values if step_act is None else {**values, "act": step_act}))
 
 
-def drawn(step_act: Fn | None, after: dict[str, Value], *, unicode: bool = False, width: int = 100) -> str:
+def drawn(step_act: Fn | None, after: dict[str, Value], *, width: int = 100) -> str:
     """Draw the step from `state()` to `after`."""
     steps = [
         step(1, "Init", None, state()),
         step(2, "X" if step_act is None else str(step_act["action"]), step_act, after),
     ]
-    lines = chart(steps, unicode=unicode, width=width)
+    lines = chart(steps, width=width)
     return "\n".join(lines[3:])
 
 
@@ -216,15 +216,6 @@ def test_a_lasso_says_where_it_returns_to_and_stuttering_that_it_lasts() -> None
     steps = [step(1, "Init", None, state())]
     assert chart(steps, back_to=1)[-1] == "back to state 1"
     assert chart(steps, stutters=True)[-1] == "stutters for ever"
-
-
-def test_the_unicode_chart_is_the_ascii_chart_with_other_lines() -> None:
-    effects = f'<<[type |-> "Multicast", message |-> {STABLE}]>>'
-    step_act = act("ReceiveStable", "B", received("A"), effects=effects)
-    ascii_chart, unicode_chart = (drawn(step_act, state("B 1"), unicode=u) for u in (False, True))
-    plain = str.maketrans({"\u2502": "|", "\u2500": "-", "\u25b6": ">", "\u2192": "->"})
-    assert unicode_chart.startswith("  2  \u2502\u2500")
-    assert ascii_chart == unicode_chart.translate(plain)
 
 
 def test_changes_are_listed_with_their_paths_and_folded_between_changes() -> None:

@@ -19,7 +19,7 @@ HISTORY = "CHANGELOG.md"
 """It names what there was at the time."""
 PLACEHOLDERS = {"A", "Abstract", "Instance"}
 """They stand for any instance, where a form of TLA+ is explained."""
-OF_JGROUPS = {"FlowControl", "LastSeqnoResender"}
+OF_JGROUPS = {"AckTable", "FlowControl", "LastSeqnoResender"}
 """Classes of JGroups."""
 
 

@@ -18,8 +18,6 @@ from . import campaigns
 from .exits import verdict
 from .options import Master, TableFolder, whole
 
-__all__ = ["command"]
-
 _STEPS: Final = 200
 _SHOWN: Final = 4
 _MOST: Final = 10**9

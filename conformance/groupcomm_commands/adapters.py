@@ -36,25 +36,6 @@ from groupcomm_conformance.tla.values import Value
 from .exits import ExitCode
 from .options import seconds, whole
 
-__all__ = [
-    "SECONDS",
-    "AdapterOption",
-    "Extent",
-    "JUnit",
-    "Patience",
-    "RandomEvents",
-    "RandomSeconds",
-    "Renamed",
-    "Strict",
-    "judge_model",
-    "judge_scenario",
-    "judge_vectors",
-    "opened",
-    "places_of",
-    "report",
-    "tell",
-]
-
 AdapterOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--adapter", metavar="COMMAND", help="Judge the port behind this adapter (docs/porting.md)."),

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from groupcomm_spark.running import Campaign, Done
     from groupcomm_spark.table import Row, Table
 
-__all__ = ["Told", "Unit", "opened", "require", "run"]
-
 _LOCAL: Final = "local[*]"
 _LINE: Final = 30.0  # seconds between lines where there is no terminal
 _SHOWN: Final = 0.5  # and on a terminal

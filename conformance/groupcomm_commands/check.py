@@ -44,9 +44,7 @@ from groupcomm_conformance.why.why import Reasons, why
 
 from . import campaigns, console
 from .exits import verdict
-from .options import AsJson, Heap, Master, MaybeTier, ModelNames, Protocols, TableFolder, Unicode, Workers
-
-__all__ = ["check", "explain"]
+from .options import AsJson, Heap, Master, MaybeTier, ModelNames, Protocols, TableFolder, Workers
 
 
 def check(
@@ -289,7 +287,6 @@ def explain(
     protocol: Annotated[str, typer.Argument(metavar="PROTOCOL|FLAW")],
     model: Annotated[str | None, typer.Argument(metavar="[MODEL]")] = None,
     *,
-    unicode: Unicode = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run TLC even if the result is cached.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -318,7 +315,7 @@ def explain(
         ]
         document = console.as_json(wanted, checked, different)
         document |= {"trace": trace, "back_to": checked.loop, "stutters": checked.stuttering}
-        document |= {"chart": console.drawing(checked, unicode=unicode, whole=True)}
+        document |= {"chart": console.drawing(checked, whole=True)}
         document |= {"why": None if said is None else said.to_json()}
         document |= {"instead": None if repaired is None else repaired.to_json()}
         typer.echo(json.dumps(document, indent=2))
@@ -326,7 +323,7 @@ def explain(
         typer.echo(f"{protocol} {model}: {checked.outcome} ({wanted.shows})")
         for line in _story(wanted.erratum) if wanted.erratum else ():
             typer.echo(textwrap.fill(line, console.chart_width(), subsequent_indent="  "))
-        chart = console.drawing(checked, unicode=unicode, whole=True)
+        chart = console.drawing(checked, whole=True)
         for line in (*console.LEGEND, "", *chart) if chart else ():
             typer.echo(line)
         for about in (said, repaired):

@@ -54,8 +54,6 @@ from .exits import ExitCode, verdict
 from .options import AsJson, ModelNames, Protocols, Row, Seed, TierOption
 from .watching import Watched, changes, watch
 
-__all__ = ["command"]
-
 
 def command(
     protocol: Protocols = None,

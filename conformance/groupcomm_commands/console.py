@@ -22,8 +22,6 @@ from groupcomm_conformance.tlc.output import Progress
 
 from .progress import Estimate
 
-__all__ = ["LEGEND", "Watch", "as_json", "drawing", "gate_lines", "kill_table", "model_table", "plain_table", "stdout"]
-
 LEGEND: Final = (
     "Each lane is a member, time goes down. An arrow is a message that came, [...] what happened there,",
     "-->> a message to every member, --> to one; below a step is what changed. 2/A is the view 2 of A's.",
@@ -263,7 +261,7 @@ def gate_lines(gates: Iterable[Gate]) -> list[str]:
     return [f"gate {gate.name}: {words[gate.ok]}: {gate.text}" for gate in gates]
 
 
-def drawing(checked: CheckedModel, *, unicode: bool = False, whole: bool = False) -> list[str]:
+def drawing(checked: CheckedModel, *, whole: bool = False) -> list[str]:
     """Draw the counterexample as wide as the terminal; no lines where there is none.
 
     Of a long one only the end is drawn, unless it is to be `whole`.
@@ -271,14 +269,7 @@ def drawing(checked: CheckedModel, *, unicode: bool = False, whole: bool = False
     if not checked.trace:
         return []
     bounds = None if whole else Bounds(rest=f"groupcomm explain {checked.protocol} {checked.model}")
-    return chart(
-        checked.trace,
-        back_to=checked.loop,
-        stutters=checked.stuttering,
-        unicode=unicode,
-        width=chart_width(),
-        bounds=bounds,
-    )
+    return chart(checked.trace, back_to=checked.loop, stutters=checked.stuttering, width=chart_width(), bounds=bounds)
 
 
 def chart_width() -> int:

@@ -18,9 +18,7 @@ from groupcomm_simulator.judges.claims import Violation
 
 from . import console
 from .exits import ExitCode
-from .options import AsJson, Unicode, one_of, whole
-
-__all__ = ["command"]
+from .options import AsJson, one_of, whole
 
 _OUTLINE: Final = (
     f"A group of {LIFE.stack}: it forms, talks, loses its coordinator in",
@@ -42,7 +40,6 @@ def command(
         int | None,
         typer.Option(parser=whole(1, 1000), metavar="N", help="Only the first events of the story. Default: all."),
     ] = None,
-    unicode: Unicode = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a small group and draw what happens: what its applications see, or each step of a layer."""
@@ -62,7 +59,7 @@ def command(
         typer.echo(json.dumps({"stack": setup.stack, "layer": name, "seed": seed, "steps": told}, indent=2))
         return
     legend, chart = (
-        (console.LEGEND, drawn(setup, seed, schedule, layer=name, unicode=unicode))
+        (console.LEGEND, drawn(setup, seed, schedule, layer=name))
         if name
         else (_OUTLINE, outline(LIFE, seed, schedule))
     )

@@ -21,18 +21,6 @@ from groupcomm_conformance.why.why import Reasons, reasons
 from . import console
 from .exits import ExitCode
 
-__all__ = [
-    "CheckOnly",
-    "errata_of",
-    "told",
-    "write",
-    "write_assumptions",
-    "write_errata",
-    "write_guarantees",
-    "write_requirements",
-    "written",
-]
-
 CheckOnly: TypeAlias = Annotated[
     bool, typer.Option("--check", help="Write nothing; exit with 1 if the file would change.")
 ]

@@ -7,8 +7,6 @@ code of each kind. docs/commands.md has the same table, and every `--help` the s
 from enum import IntEnum
 from typing import Final
 
-__all__ = ["EPILOG", "MEANING", "ExitCode", "verdict"]
-
 
 class ExitCode(IntEnum):
     """How a command ended."""

@@ -22,8 +22,6 @@ from .options import count
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FILE", "Expected", "command", "load", "verdict_key"]
-
 FILE: Final = Path("spec/stack/explored.yaml")
 TIERS: Final = ("smoke", "full")
 _BUDGETS: Final = ("crashes", "suspicions", "partitions")

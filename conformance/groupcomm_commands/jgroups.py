@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from groupcomm_conformance.documents import errata
+from groupcomm_conformance.documents.pages import made, opening
 from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.models.selecting import NothingToJudge, manifests_of
@@ -19,11 +20,9 @@ from groupcomm_field.jgroups.differential import OURS, RUNS, Run, explained
 from groupcomm_field.jgroups.jvm import VERSIONS, Jvm, Version
 from groupcomm_field.jgroups.schedules import SCHEDULES, Schedule
 
-from .documents import CheckOnly, written
+from .documents import write
 from .exits import verdict
 from .options import AsJson, one_of, whole
-
-__all__ = ["command"]
 
 _MOST_SCHEDULES: Final = 100_000
 _GROUPS: Final = 40  # of a JVM: threads of groups that are over stay in it
@@ -53,18 +52,17 @@ def command(
         int | None, typer.Option(parser=whole(0, 10**15), metavar="S", help="Of the first random schedule. Default: 1.")
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the names.")] = False,
-    table: Annotated[bool, typer.Option("--table", help="Write docs/jgroups.md, and run nothing.")] = False,
-    check_only: CheckOnly = False,
+    table: Annotated[bool, typer.Option("--table", help="Write build/docs/jgroups.md, and run nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Drive real JGroups by our schedules; say where it is not what docs/jgroups.md says. Needs Maven."""
+    """Drive real JGroups by our schedules; say where it is not what verdicts.yaml says. Needs Maven."""
     root = find_root()
-    rows = verdicts.read(root, {erratum.id for _, _, erratum in errata.models(manifests_of(root))})
-    known = explained(root)
-    if table or check_only:
-        if not check_only:
-            require_file(root / verdicts.PATH, "make the project's folder writable")
-        raise typer.Exit(written(root, verdicts.PATH, verdicts.page(rows, known), check_only=check_only))
+    rows, known = _rows(root), explained(root)
+    if table:
+        place = made(verdicts.PATH)
+        require_file(root / place, "make the project's folder writable")
+        write(root, place, page(root))
+        return
     if listing:
         for name, says in [(each.name, each.says) for each in SCHEDULES.values()] + [
             (each.name, each.says) for each in RUNS.values()
@@ -95,7 +93,7 @@ def command(
             result["ok"] = not by_name[name].differs(VERSIONS[number], result["seen"])
             line = f"{number:7} {name:22} {result['seen']:8} {result['text']}"
             if not result["ok"]:
-                line += f"  (docs/jgroups.md says {expected})"
+                line += f"  ({verdicts.FILE} says {expected})"
         else:
             classes = {
                 kind: "ours"
@@ -120,6 +118,15 @@ def command(
     if as_json:
         typer.echo(json.dumps({"ok": ok, "seed": seed, "results": told}, indent=2))
     raise typer.Exit(verdict(ok=ok))
+
+
+def page(root: Path) -> str:
+    """Give the page of what is known of JGroups."""
+    return verdicts.page(opening(root, verdicts.PATH, "JGroups"), _rows(root), explained(root))
+
+
+def _rows(root: Path) -> tuple[verdicts.Row, ...]:
+    return verdicts.read(root, {erratum.id for _, _, erratum in errata.models(manifests_of(root))})
 
 
 def _results(

@@ -10,8 +10,6 @@ from groupcomm_runtime.keys import new_key, write_key
 
 from .exits import EPILOG
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="key",
     epilog=EPILOG,

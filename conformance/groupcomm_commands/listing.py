@@ -17,8 +17,6 @@ from groupcomm_conformance.models.selecting import manifests_of, select
 from . import console
 from .options import AsJson, Protocols, TierOption
 
-__all__ = ["command"]
-
 
 def command(
     protocol: Protocols = None,

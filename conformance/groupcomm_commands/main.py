@@ -29,8 +29,6 @@ from groupcomm_conformance.files.errors import FileError, PathError, reason
 
 from .exits import EPILOG, MEANING, ExitCode
 
-__all__ = ["COMMANDS", "app", "main"]
-
 COMMANDS: Final = {
     "list": "listing.command",
     "check": "check.check",

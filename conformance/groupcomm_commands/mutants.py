@@ -34,8 +34,6 @@ from . import campaigns, console
 from .exits import ExitCode, verdict
 from .options import AsJson, Master, OneProtocol, Processes, TableFolder, whole
 
-__all__ = ["command"]
-
 
 def command(
     protocol: OneProtocol,

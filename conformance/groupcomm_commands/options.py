@@ -10,31 +10,6 @@ import typer
 
 from groupcomm_conformance.models.manifest import TIERS, Tier, did_you_mean, find_root, load, protocols
 
-__all__ = [
-    "AsJson",
-    "Heap",
-    "Master",
-    "MaybeTier",
-    "ModelNames",
-    "OneOrAll",
-    "OneProtocol",
-    "Out",
-    "Processes",
-    "Protocols",
-    "Row",
-    "Seed",
-    "TableFolder",
-    "TierOption",
-    "Unicode",
-    "Workers",
-    "brief",
-    "count",
-    "heap",
-    "one_of",
-    "seconds",
-    "whole",
-]
-
 MOST_WORKERS: Final = 1024
 
 MOST_SECONDS: Final = 1_000_000.0
@@ -184,7 +159,6 @@ Row: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[
     int | None, typer.Option(parser=whole(0, 10**15), metavar="S", help="Of the first random walk. Default: 1.")
 ]
-Unicode: TypeAlias = Annotated[bool, typer.Option("--unicode", help="Draw with box characters.")]
 Out: TypeAlias = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write.")]
 Master: TypeAlias = Annotated[
     str | None,

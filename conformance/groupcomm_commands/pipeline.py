@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from groupcomm_spark.table import Row
     from groupcomm_spark.transitions import Coverage
 
-__all__ = ["command"]
-
 _TOGETHER = 200
 """Kinds of transitions that a task of Spark's has, at most."""
 

@@ -14,8 +14,6 @@ from groupcomm_conformance.protocols import derive
 from .exits import EPILOG
 from .options import OneProtocol
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="port",
     epilog=EPILOG,

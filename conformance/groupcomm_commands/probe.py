@@ -12,8 +12,6 @@ from . import console
 from .exits import verdict
 from .options import AsJson
 
-__all__ = ["command"]
-
 _SECONDS: Final = 5.0
 
 

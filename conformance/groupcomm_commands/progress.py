@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable
 
 from groupcomm_conformance.models.manifest import Counts, Manifest, Model
 
-__all__ = ["Estimate", "duration", "size"]
-
 _START = 20_000
 """The cost of starting TLC, in transitions (about a second)."""
 

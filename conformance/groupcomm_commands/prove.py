@@ -14,14 +14,12 @@ from groupcomm_conformance.models.manifest import Manifest, Model, UnknownNameEr
 
 from . import console
 from .exits import ExitCode, verdict
-from .options import AsJson, Unicode, one_of, whole
+from .options import AsJson, one_of, whole
 
 if TYPE_CHECKING:  # z3 is an extra
     from collections.abc import Iterable
 
     from groupcomm_proof.judging import Judged
-
-__all__ = ["PROVED", "command"]
 
 PROVED = ("stable", "sequencer")
 """The protocols that have an inductive invariant."""
@@ -69,7 +67,6 @@ def command(
     recording: Annotated[
         bool, typer.Option("--record", help=f"Write the list of all obligations into {_LISTED}.")
     ] = False,
-    unicode: Unicode = False,
     as_json: AsJson = False,
 ) -> None:
     """Prove STABLE's, or SEQUENCER's, claims in groups of any size.
@@ -103,7 +100,7 @@ def command(
     root = find_root()
     manifest = load(root, protocol)
     if without is not None:
-        _draw_ablations(manifest, without, unicode=unicode, as_json=as_json)
+        _draw_ablations(manifest, without, as_json=as_json)
     began = sum(os.times()[:4])
     theory = proving.THEORIES[protocol](manifest, None)
     asked = list(proving.obligations(theory, steps or (), clauses or ()))
@@ -136,7 +133,7 @@ def command(
             "step": each.proved.step,
             "clause": each.proved.clause,
             "answer": each.proved.answer,
-            "chart": drawing.drawn(obligation, width=width, unicode=unicode),
+            "chart": drawing.drawn(obligation, width=width),
         }
         for obligation, each in zip(asked, judged, strict=True)
         if not each.proved.follows
@@ -178,7 +175,7 @@ def _summary(judged: "list[Judged]") -> dict[str, Any]:
     }
 
 
-def _draw_ablations(manifest: Manifest, name: str, *, unicode: bool, as_json: bool) -> NoReturn:
+def _draw_ablations(manifest: Manifest, name: str, *, as_json: bool) -> NoReturn:
     """Draw where the obligations of an ablation fail: of a guard, those of all its values that are asked."""
     from groupcomm_proof import drawing, proving  # noqa: PLC0415 - an extra
 
@@ -192,7 +189,7 @@ def _draw_ablations(manifest: Manifest, name: str, *, unicode: bool, as_json: bo
         asked = proving.obligations(theory_of(manifest, ablation), [ablation.step], [ablation.clause])
         width = console.chart_width()
         failing = (each for each in asked if not proving.prove(each, tries=1).follows)
-        charts = (drawing.drawn(each, width=width, unicode=unicode) for each in failing)
+        charts = (drawing.drawn(each, width=width) for each in failing)
         found.append({"without": ablation.name, "chart": next(filter(None, charts), [])})
     if as_json:
         typer.echo(json.dumps(found, indent=2))

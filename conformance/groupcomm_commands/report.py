@@ -22,8 +22,6 @@ from . import console
 from .exits import ExitCode, verdict
 from .options import AsJson, Protocols, TierOption
 
-__all__ = ["command"]
-
 DEFAULT: Final = Path("build", "report")
 _FIGURES: Final = ("stack", "join", "flush", "failover", "merge")
 

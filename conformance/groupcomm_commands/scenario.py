@@ -17,9 +17,7 @@ from groupcomm_conformance.tla.chart import WIDTH, Bounds
 from .adapters import AdapterOption, JUnit, Patience, Strict, judge_scenario, opened, places_of, report
 from .console import chart_width
 from .exits import ExitCode
-from .options import AsJson, Unicode
-
-__all__ = ["command"]
+from .options import AsJson
 
 _BOUNDS: Final = Bounds("--json has all of them")
 
@@ -31,7 +29,6 @@ def command(
     *,
     charts: Annotated[bool, typer.Option("--chart", help="Draw the path of each scenario that passes, too.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Ask TLC again.")] = False,
-    unicode: Unicode = False,
     adapter: AdapterOption = None,
     strict: Strict = False,
     junit: JUnit = None,
@@ -42,7 +39,7 @@ def command(
     root = find_root()
     if adapter is None and (strict or junit):
         raise typer.BadParameter("this is for a port: name its --adapter")
-    if adapter is not None and (charts or fresh or unicode):
+    if adapter is not None and (charts or fresh):
         raise typer.BadParameter("charts are of our own core, and so is --fresh", param_hint="--adapter")
     named: list[str] | list[None] = what or [None]
     chosen = tuple(dict.fromkeys(file for name in named for file in _chosen(root, name)))
@@ -55,7 +52,7 @@ def command(
         typer.echo(json.dumps({"scenarios": [_json(result) for result in results]}, indent=2))
     else:
         for result in results:
-            typer.echo(_text(result, unicode=unicode, charts=charts))
+            typer.echo(_text(result, charts=charts))
         passed = sum(result.outcome == "pass" for result in results)
         typer.echo(f"{passed} of {len(results)} scenarios pass")
     outcomes = {result.outcome for result in results}
@@ -109,9 +106,9 @@ def _json(result: Result) -> dict[str, object]:
     return {**told, "chart": result.drawn(WIDTH)}
 
 
-def _text(result: Result, *, unicode: bool, charts: bool) -> str:
+def _text(result: Result, *, charts: bool) -> str:
     """A line; for a failed scenario also the possible steps there, and the way as a chart."""
-    drawn = result.drawn(chart_width(), _BOUNDS, unicode=unicode) if charts or result.outcome != "pass" else []
+    drawn = result.drawn(chart_width(), _BOUNDS) if charts or result.outcome != "pass" else []
     if result.outcome == "pass":
         lines = [f"pass  {result.file}  {result.scenario}"]
         lines += (f"      {each}" for each in result.ablations)

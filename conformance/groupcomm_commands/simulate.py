@@ -28,12 +28,10 @@ from groupcomm_simulator.setup import (
 
 from . import campaigns
 from .exits import ExitCode
-from .options import AsJson, Master, TableFolder, Unicode, count, one_of, whole
+from .options import AsJson, Master, TableFolder, count, one_of, whole
 
 if TYPE_CHECKING:
     from groupcomm_spark.table import Row
-
-__all__ = ["command", "setup_of"]
 
 _MOST_EVENTS: Final = 10**12
 _MOST_SEED: Final = 10**15
@@ -95,7 +93,6 @@ def command(
     ] = None,
     master: Master = None,
     table: TableFolder = None,
-    unicode: Unicode = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a stack with faults, over abstract layers or over datagrams, and judge it as it runs.
@@ -130,7 +127,7 @@ def command(
             typer.echo(told.line())
             for line in _counted(violations):
                 typer.echo(line)
-        for line in _lines(outcome, found, unicode=unicode):
+        for line in _lines(outcome, found):
             typer.echo(line)
     raise typer.Exit(_verdict(outcome))
 
@@ -239,7 +236,7 @@ def _again(setup: Setup, found: Found) -> str:
     return " ".join(parts)
 
 
-def _lines(outcome: Outcome, found: Found | None, *, unicode: bool) -> list[str]:
+def _lines(outcome: Outcome, found: Found | None) -> list[str]:
     setup, seed = outcome.setup, outcome.seed
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in outcome.happened.most_common() if count)
     seeds = f"seeds {seed} to {seed + outcome.groups - 1}"
@@ -255,7 +252,7 @@ def _lines(outcome: Outcome, found: Found | None, *, unicode: bool) -> list[str]
         return [*lines, f"nothing to judge of {', '.join(outcome.unjudged)}: give more events, or more faults"]
     if found is None:
         return [*lines, f"no violation of {', '.join(outcome.claims)}"]
-    chart = drawn(setup, found.seed, found.schedule, unicode=unicode)
+    chart = drawn(setup, found.seed, found.schedule)
     more = [f"({len(chart) - _SHOWN} lines more)"] if len(chart) > _SHOWN else []
     return [
         *lines,

@@ -1,5 +1,6 @@
 """The sub-command `site`: all documents and a page a protocol, as pages to look at in a browser."""
 
+from os.path import lexists
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -10,10 +11,10 @@ from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.models.selecting import manifests_of
 from groupcomm_conformance.site.pages import pages
+from groupcomm_field.jgroups import verdicts
 
+from . import jgroups
 from .documents import errata_of, told
-
-__all__ = ["command"]
 
 DEFAULT: Final = Path("build", "site")
 
@@ -33,7 +34,8 @@ def command(
     folder = root / DEFAULT if out is None else out
     require_file(folder / "index.html")
     entries, order = told(root, errata_of(root), fresh=fresh)
-    for place, text in pages(root, manifests_of(root), entries, order):
+    besides = {str(verdicts.PATH): jgroups.page(root)} if lexists(root / verdicts.FILE) else {}
+    for place, text in pages(root, manifests_of(root), entries, order, besides):
         file = folder / place
         file.parent.mkdir(parents=True, exist_ok=True)
         replace(file, text.encode())

@@ -16,8 +16,6 @@ from . import console
 from .exits import ExitCode
 from .options import AsJson, whole
 
-__all__ = ["command"]
-
 _MEMBERS: Final = 5
 _FAULTS: Final = 50
 _SEED: Final = 1

@@ -47,8 +47,6 @@ from .options import ModelNames, OneOrAll, Out, Row, Seed, TierOption
 if TYPE_CHECKING:
     from groupcomm_conformance.ports.conforming import Part
 
-__all__ = ["command"]
-
 _SHOWN: Final = 3
 
 

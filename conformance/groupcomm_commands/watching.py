@@ -20,8 +20,6 @@ from groupcomm_conformance.steps.table import StepTable
 
 from .adapters import opened, places_of
 
-__all__ = ["Watched", "changes", "watch"]
-
 _POLL: Final = 0.3  # s between two looks at the files
 
 _Seen = tuple[tuple[str, int, int], ...]

@@ -29,8 +29,6 @@ from groupcomm_runtime.codec import LARGEST_INTEGER, Codec, pack
 from groupcomm_runtime.frames import Frame, Seal
 from groupcomm_runtime.layers import LAYERS
 
-__all__ = ["KINDS", "Came", "incarnations", "messages"]
-
 _KEY: Final = b"what members alone know"
 _GROUP: Final = "hostile"
 _OF_A_LIFE: Final = 4_000  # messages to a group, before another one

@@ -5,8 +5,6 @@ from typing import Final
 
 from attrs import field, frozen
 
-__all__ = ["OF_SEQUENCER", "OF_STABLE", "Ablation"]
-
 
 @frozen
 class Ablation:

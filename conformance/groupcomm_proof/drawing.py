@@ -23,8 +23,6 @@ from .proving import Obligation, refuted
 from .values import Items, Map, Place, SetOf, Term, Value
 from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, VIEW, VOTE, State
 
-__all__ = ["drawn"]
-
 _LARGEST: Final = 4
 _LETTERS: Final = "ABCDEFGH"
 
@@ -36,7 +34,7 @@ class _Step:
     values: Fn
 
 
-def drawn(obligation: Obligation, *, width: int = WIDTH, unicode: bool = False) -> list[str]:
+def drawn(obligation: Obligation, *, width: int = WIDTH) -> list[str]:
     """Draw a small group in which an obligation fails, one item per line; nothing if none is found."""
     group = refuted(obligation, _LARGEST) or refuted(obligation)
     if group is None or obligation.theory is None:
@@ -58,7 +56,7 @@ def drawn(obligation: Obligation, *, width: int = WIDTH, unicode: bool = False) 
             "consumed": frozenset(),
         }
         steps.append(_Step(2, action.name, Fn({**state.of(action.after), "act": Fn(act)})))
-    return [*chart(steps, width=width, unicode=unicode), "", f"FALSE: {_where(obligation, names)}"]
+    return [*chart(steps, width=width), "", f"FALSE: {_where(obligation, names)}"]
 
 
 def _where(obligation: Obligation, names: "_Names") -> str:

@@ -11,8 +11,6 @@ from .symbols import INT, MEMBER, A, S, W
 from .values import Items, Logic, SetOf, Term, Value
 from .vocabulary import State
 
-__all__ = ["Effects"]
-
 
 @frozen(eq=False)
 class Effects:

@@ -13,8 +13,6 @@ from attrs import frozen
 
 from .values import Term
 
-__all__ = ["Group", "model_of"]
-
 _LIMIT: Final = 40_000_000
 """The solver's limit, in its own unit, which does not depend on the machine."""
 

@@ -13,8 +13,6 @@ from . import vocabulary as words
 from .values import Term
 from .vocabulary import MEMBER, PROMISE, VIEW, VOTE, State
 
-__all__ = ["WITNESSES", "inherit", "note_agreement", "on_the_way", "one_id", "pass_on"]
-
 
 def one_id(now: State, constants: list[Term]) -> Iterator[Term]:
     """UniqueViewId, of the view that a message was sent in and the receiver's."""

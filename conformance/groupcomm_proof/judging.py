@@ -18,8 +18,6 @@ from .ablations import Ablation
 from .proving import THEORIES, Obligation, Proved, Theory, obligations, prove, refuted
 from .second import asked_again
 
-__all__ = ["Judged", "Judges", "judge"]
-
 
 @frozen
 class Judged:

@@ -23,8 +23,6 @@ from .reading import Clause
 from .values import Term
 from .vocabulary import Action, State
 
-__all__ = ["THEORIES", "Obligation", "Proved", "difference", "impossible", "listed", "obligations", "prove", "refuted"]
-
 # The dearest obligation takes 806,000, with the first seed.
 _LIMIT: Final = 1_000_000
 _TRIES: Final = 10

@@ -15,8 +15,6 @@ from groupcomm_conformance.tla import tree
 
 from .values import Items, Logic, Map, SetOf, Term, Value
 
-__all__ = ["Clause", "Moment", "NotRead", "Reader", "known"]
-
 
 class NotRead(ValueError):  # noqa: N818 - names what happened
     """The specification says something that the reader does not understand."""

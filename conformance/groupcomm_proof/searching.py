@@ -14,8 +14,6 @@ from groupcomm_conformance.tlc.run import SHORT, run
 
 from .writing import START, STEP
 
-__all__ = ["Searched", "search", "searchable"]
-
 _ROOT: Final = "SearchedInductive"
 _JUDGED: Final = ("safety", "outcomes", "said")  # the others are of other networks, or of no group
 _CLAIMS: Final = ("ForestAndInvariant",)

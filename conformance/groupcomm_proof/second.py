@@ -11,8 +11,6 @@ import z3
 
 from .proving import Obligation
 
-__all__ = ["asked_again", "smt_lib"]
-
 # In cvc5's own unit, which does not depend on the machine.
 _LIMIT: Final = 200_000
 

@@ -27,8 +27,6 @@ from .values import Entity, Items, Logic, Map, SetOf, Term, Value
 from .vocabulary import Action, State
 from .writing import Words, written
 
-__all__ = ["CLAIMS", "Theory", "theory_of"]
-
 LEMMAS: Final = ("BeyondTheCut", "ToComeIsHigher")
 CLAIMS: Final = (*LEMMAS, "OnePlace", "NumberedTotalOrder", "NumberedAgreement", "DeliveredOnce")
 _GHOSTS: Final = ("seen_in",)

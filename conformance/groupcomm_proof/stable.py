@@ -26,8 +26,6 @@ from .values import Logic, Term, Value
 from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, SMALL, VIEW, VOTE, Action, State, state
 from .writing import written
 
-__all__ = ["CLAIMS", "STEPS", "Theory", "theory_of"]
-
 CLAIMS: Final = (
     "AlongAfterEntry",
     "NoneComesFromCut",

@@ -8,8 +8,6 @@ from . import vocabulary as words
 from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, VIEW, VOTE
 from .writing import Words
 
-__all__ = ["CHOSEN", "WORDS"]
-
 # A step says what it requires of these, and leaves them open besides.
 CHOSEN: Final = ("delivered", "purged", "low", "ahead", "received")
 _OWN: Final = ("begun", "installed", "up", "heard_from", "pending", "received_bytes", "promised")

@@ -11,8 +11,6 @@ from typing import Any, Final, TypeAlias
 import z3
 from attrs import field, frozen
 
-__all__ = ["Entity", "Items", "Logic", "Map", "Place", "SetOf", "Term", "Value"]
-
 Value: TypeAlias = Any
 """A `bool`, an `int`, a `str`, a term of z3, a `dict`, or one of the classes below."""
 Term: TypeAlias = Any

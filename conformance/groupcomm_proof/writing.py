@@ -16,8 +16,6 @@ from attrs import evolve, field, frozen
 from .values import Term
 from .vocabulary import Action, State
 
-__all__ = ["START", "STEP", "Words", "written"]
-
 START: Final = "InitIsRead"
 STEP: Final = "EachStepIsRead"
 

@@ -13,8 +13,6 @@ from groupcomm_simulator.judges.states import OneSequence, OneState, Story
 
 from .taps import Note
 
-__all__ = ["Application", "Applications"]
-
 _PARTS: Final = 3
 """Of each state."""
 

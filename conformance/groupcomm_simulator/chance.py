@@ -17,8 +17,6 @@ from .setup import Faults
 
 Item = TypeVar("Item")
 
-__all__ = ["Chance", "one_of"]
-
 _NAMES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _PRIMARY: Final = 0.8  # with a majority: the share of groups in which no crash or leave is the end of the primary
 _DIVIDES: Final = (0.0, 0.02, 0.1)  # with a majority, one of them: the share of draws that divide a half-formed view

@@ -28,8 +28,6 @@ from .world import World
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Judged"]
-
 _ASKED: Final = ("GetReceived", "XmitReqReceived")  # questions for what a store has
 
 

@@ -15,8 +15,6 @@ from groupcomm_simulator.judges.membership import Process
 from .ground import Event, Ground
 from .rest import settle_all
 
-__all__ = ["outlast"]
-
 _ROUNDS: Final = 60
 _THIRD: Final = 3
 _MERGE: Final = 4  # rounds that the timer of a merge takes

@@ -14,8 +14,6 @@ from groupcomm_simulator.judges.membership import Process, comes_after
 
 from .world import Event, World
 
-__all__ = ["Oracle"]
-
 _FOUND: Final = 0.8  # of the coordinators that there are, the share that is found
 _IN_VAIN: Final = 0.1  # share of the coordinators that look for others though another would lead
 

@@ -11,8 +11,6 @@ from groupcomm_simulator.judges.claims import Violation
 
 from .ground import Event, Ground
 
-__all__ = ["quiesce", "serve", "settle_all"]
-
 _ROUNDS: Final = 8
 _PATIENCE: Final = 200
 _FLOOD: Final = 50_000  # datagrams on their way at once: each is answered by several

@@ -25,8 +25,6 @@ from .lasting import outlast
 from .rest import quiesce
 from .setup import Setup
 
-__all__ = ["PART", "Found", "Outcome", "Result", "ground_of", "replay", "run_seed", "shrink", "simulate"]
-
 PART: Final = 5_000
 """The most events of a group."""
 

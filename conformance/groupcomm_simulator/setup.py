@@ -24,22 +24,6 @@ from .taps import Note, Tap
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = [
-    "DATAGRAMS",
-    "DECIDE",
-    "FAULTS",
-    "FLUSH",
-    "IN_THE_END",
-    "LASTING",
-    "MULTICAST",
-    "WEAKER",
-    "WHOLE",
-    "Faults",
-    "Setup",
-    "name_of",
-    "stack_of",
-]
-
 FLUSH: Final = "flush"
 MULTICAST: Final = "reliable_multicast"
 DECIDE: Final = ("merge_gms", "gms")

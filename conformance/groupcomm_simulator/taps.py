@@ -12,8 +12,6 @@ from attrs import frozen
 from groupcomm.stack import AnyCore
 from groupcomm.view import Address
 
-__all__ = ["Note", "Tap"]
-
 
 @frozen
 class Note:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from .applications import Applications
     from .taps import Note
 
-__all__ = ["LOSSY", "Copy", "Event", "World"]
-
 Event: TypeAlias = tuple[str | int | tuple[str, ...], ...]
 """A kind and its arguments: names of processes, numbers."""
 

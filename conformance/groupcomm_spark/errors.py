@@ -2,8 +2,6 @@
 
 # ruff: noqa: N818 - an error is named after what happened
 
-__all__ = ["BadMaster", "NoMaster", "NotHolding", "SparkError", "SparkFailed", "SparkMissing"]
-
 
 class SparkError(Exception):
     """A campaign could not be done; its table has what was done."""

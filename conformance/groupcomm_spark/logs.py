@@ -17,8 +17,6 @@ from .shipping import code_of, folder_of
 from .table import Row, Table
 from .working import Worker
 
-__all__ = ["Task", "campaign", "code", "lives"]
-
 Task: TypeAlias = tuple[str, bool, int]
 """The path of a log, which all workers reach; if its process was killed; and the events to keep for TLC."""
 

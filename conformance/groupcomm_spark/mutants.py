@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from .table import Row
     from .working import Worker
 
-__all__ = ["Confronting", "Implementation", "confronts", "identity", "judges", "noticed_of"]
-
 
 def identity(protocol: str, tables: Mapping[str, ModelTable], *, spec: str = "") -> dict[str, object]:
     """Give all that a verdict depends on besides its mutant; of the specification a digest as `spec`."""

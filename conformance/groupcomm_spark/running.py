@@ -31,8 +31,6 @@ from .shipping import ARCHIVE, pack
 from .table import Row, Table
 from .working import Failed, Prepare
 
-__all__ = ["Campaign", "CampaignFailed", "Done", "run"]
-
 WRITTEN: Final = 10.0
 """Seconds after which rows that have come are written."""
 

@@ -4,8 +4,6 @@ from typing import Final
 
 import pyarrow as pa
 
-__all__ = ["LOGS", "MUTANTS", "SEARCHES", "SEEDS", "TRANSITIONS"]
-
 _COUNTS: Final = pa.map_(pa.string(), pa.int64())
 
 

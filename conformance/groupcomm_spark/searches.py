@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from .table import Row
     from .working import Worker
 
-__all__ = ["Search", "Searching", "checked_of", "identity", "prepare", "search_of"]
-
 _KEY = "result"
 
 

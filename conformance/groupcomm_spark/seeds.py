@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from .table import Row
     from .working import Worker
 
-__all__ = ["BUDGET", "identity", "prepare", "result_of", "seeds"]
-
 BUDGET: Final = 50_000
 """Events that may be run to shorten the schedule of a violation, each of them."""
 

@@ -21,8 +21,6 @@ from groupcomm_conformance.tlc.tools import find_java
 
 from .errors import BadMaster, NoMaster, SparkFailed
 
-__all__ = ["session"]
-
 _LOGGING: Final = "status = error\nname = groupcomm\nrootLogger.level = off\n"
 
 # Of the driver: the best compiler takes longer to compile its code than that code runs.

@@ -16,8 +16,6 @@ from typing import Final
 
 from groupcomm_conformance.files.keys import code_digest, meant
 
-__all__ = ["ARCHIVE", "CONTEXT", "code_of", "digest", "folder_of", "pack"]
-
 ARCHIVE: Final = "groupcomm-shipped"
 """The folder, on an executor, into which the archive is unpacked."""
 

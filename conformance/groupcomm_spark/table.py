@@ -22,8 +22,6 @@ from groupcomm_conformance.files.errors import PathError
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.writing import require_folder
 
-__all__ = ["REMEDY", "Key", "Row", "Table", "table"]
-
 Row: TypeAlias = dict[str, Any]
 Key: TypeAlias = int | str
 

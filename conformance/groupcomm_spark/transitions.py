@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from .table import Row
     from .working import Worker
 
-__all__ = ["Coverage", "Judging", "Kind", "Taken", "identity", "judged", "prepare", "take"]
-
 ROOT: Final = "Transitions"
 """The name of the generated module."""
 

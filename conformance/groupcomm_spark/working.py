@@ -10,8 +10,6 @@ from attrs import frozen
 
 from .shipping import CONTEXT
 
-__all__ = ["Failed", "Prepare", "Worker", "worked"]
-
 Worker: TypeAlias = Callable[[Sequence[Any]], list[dict[str, Any]]]
 """Gives the rows of a group of tasks, one for each, in their order."""
 

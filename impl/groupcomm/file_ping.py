@@ -31,35 +31,6 @@ ASSUMES: Final = ("Folder", "Network")
 GIVES: Final = ("Discovery",)
 """A coordinator that has died since it was named is found until the next look."""
 
-__all__ = [
-    "ASSUMES",
-    "GIVES",
-    "NO_COORDINATOR",
-    "Config",
-    "ConnectRequested",
-    "DisconnectRequested",
-    "DiscoveryTimeout",
-    "Effect",
-    "Event",
-    "Found",
-    "GetMbrsReq",
-    "GetMbrsReqReceived",
-    "GetMbrsRsp",
-    "GetMbrsRspReceived",
-    "JoinTimeout",
-    "LookTimeout",
-    "Message",
-    "ReadRecords",
-    "RecordsRead",
-    "RemoveRecords",
-    "State",
-    "Transition",
-    "ViewInstalled",
-    "WriteRecord",
-    "start",
-    "step",
-]
-
 NO_COORDINATOR: Final = ""
 """In the place of a coordinator: the member starts, and knows of none. `FilePing!NoCoordinator`."""
 

@@ -39,50 +39,6 @@ ASSUMES: Final = ("Membership", "ReliableMulticast", "ReliableUnicast", "StopReq
 GIVES: Final = ("VirtualSynchrony", "BranchSynchrony")
 """The module that says what this layer gives to those above."""
 
-__all__ = [
-    "ASSUMES",
-    "FOR_STATE",
-    "FOR_VIEWS",
-    "GIVES",
-    "Block",
-    "BlockReturned",
-    "Config",
-    "Data",
-    "DataReceived",
-    "Deliver",
-    "Effect",
-    "Event",
-    "Fetch",
-    "FlushCompleted",
-    "FlushCompletedReceived",
-    "GroupStopped",
-    "HoldBack",
-    "Holders",
-    "MergeViewInstalled",
-    "Message",
-    "Payload",
-    "Reconcile",
-    "ReconcileReceived",
-    "Release",
-    "Reports",
-    "Resume",
-    "Rounds",
-    "Run",
-    "SendRequested",
-    "StartFlush",
-    "StartFlushReceived",
-    "State",
-    "StopFlush",
-    "StopFlushReceived",
-    "Suspected",
-    "Suspend",
-    "Transition",
-    "Unblock",
-    "ViewInstalled",
-    "start",
-    "step",
-]
-
 FOR_VIEWS: Final = "GMS"
 FOR_STATE: Final = "STATE_TRANSFER"
 _SELF: Final = "FLUSH"
@@ -262,7 +218,7 @@ Effects: TypeAlias = tuple[Effect, ...]
 
 @frozen(slots=False)
 class Run:
-    """A requester's flush. `Flush!Idle`.
+    """A requester's flush. `Flush!Idle`. It runs only while it is the flush in force (`OwnFlushIsInForce`).
 
     `phase`: what was asked last, or all are stopped. `want`: whose report is awaited.
     """

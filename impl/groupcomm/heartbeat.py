@@ -29,29 +29,6 @@ ASSUMES: Final = ("Network",)
 GIVES: Final = ("FailureDetector", "SilenceDetector")
 """The modules that say what this layer gives to those above."""
 
-__all__ = [
-    "ASSUMES",
-    "GIVES",
-    "Around",
-    "BeatTimeout",
-    "Config",
-    "Effect",
-    "Event",
-    "Heard",
-    "HeardOf",
-    "Heartbeat",
-    "HeartbeatReceived",
-    "Message",
-    "State",
-    "Transition",
-    "ViewInstalled",
-    "alive",
-    "all_well",
-    "reason",
-    "start",
-    "step",
-]
-
 # Configuration ------------------------------------------------------------------------------------
 
 

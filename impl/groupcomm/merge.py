@@ -31,44 +31,6 @@ GIVES_BELOW: Final = GIVES
 RESTARTS: Final = ("discover",)
 """The timers that are set where they may be set already: a view begins an interval."""
 
-__all__ = [
-    "ASSUMES",
-    "GIVES",
-    "GIVES_BELOW",
-    "RESTARTS",
-    "CancelMerge",
-    "CancelMergeReceived",
-    "Config",
-    "DecisionInstalled",
-    "DiscoverTimeout",
-    "EarlyTimeout",
-    "Effect",
-    "Event",
-    "InstallMergeView",
-    "InstallMergeViewReceived",
-    "MergeDecided",
-    "MergeId",
-    "MergeReq",
-    "MergeReqReceived",
-    "MergeRsp",
-    "MergeRspReceived",
-    "MergeTimeout",
-    "MergeView",
-    "MergeViewInstalled",
-    "MergeViewReceived",
-    "Merged",
-    "Message",
-    "Response",
-    "Responses",
-    "ResumeViews",
-    "State",
-    "SuspendViews",
-    "Transition",
-    "WindowsAdded",
-    "start",
-    "step",
-]
-
 # Configuration ------------------------------------------------------------------------------------
 
 

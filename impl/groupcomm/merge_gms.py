@@ -87,27 +87,6 @@ GIVES_BELOW: Final = ("Membership", "JoinDigest")
 RESTARTS: Final = ("discover",)
 """The timers that are set where they may be set already: a view begins an interval."""
 
-__all__ = [
-    "ASSUMES",
-    "GIVES",
-    "GIVES_BELOW",
-    "RESTARTS",
-    "Config",
-    "DiscoverTimeout",
-    "Early",
-    "Effect",
-    "Event",
-    "MergeReqReceived",
-    "Message",
-    "Probe",
-    "ProbeReceived",
-    "Probed",
-    "State",
-    "Transition",
-    "start",
-    "step",
-]
-
 # Configuration ------------------------------------------------------------------------------------
 
 

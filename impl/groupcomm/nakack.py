@@ -38,34 +38,6 @@ ASSUMES: Final = ("Network", "Membership")
 GIVES: Final = ("ReliableMulticast",)
 """The module that says what this layer gives to those above."""
 
-__all__ = [
-    "ASSUMES",
-    "GIVES",
-    "Config",
-    "Data",
-    "DataReceived",
-    "Effect",
-    "Event",
-    "Former",
-    "Highest",
-    "HighestReceived",
-    "HighestTimeout",
-    "Message",
-    "Range",
-    "RequestTimeout",
-    "SendRequested",
-    "Source",
-    "State",
-    "Store",
-    "Transition",
-    "Window",
-    "XmitReq",
-    "XmitReqReceived",
-    "below",
-    "start",
-    "step",
-]
-
 # Configuration ------------------------------------------------------------------------------------
 
 

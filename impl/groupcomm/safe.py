@@ -23,33 +23,6 @@ ASSUMES: Final = ("TotalOrderBroadcast", "ReliableUnicast")
 GIVES: Final = ("UniformDelivery",)
 """The module that says what this layer gives to those above."""
 
-__all__ = [
-    "ASSUMES",
-    "GIVES",
-    "Ack",
-    "AckReceived",
-    "Acks",
-    "Config",
-    "Data",
-    "DataReceived",
-    "Deliver",
-    "Effect",
-    "Event",
-    "Had",
-    "MergeViewInstalled",
-    "Message",
-    "Payload",
-    "SafeUpTo",
-    "SendRequested",
-    "State",
-    "Transition",
-    "UnknownUpTo",
-    "ViewFormed",
-    "ViewInstalled",
-    "start",
-    "step",
-]
-
 
 @frozen
 class Config:

@@ -44,23 +44,6 @@ from attrs import field, frozen
 from .per_member import PerMember
 from .view import Address
 
-__all__ = [
-    "Anything",
-    "Atom",
-    "Choice",
-    "Fixed",
-    "Function",
-    "Nothing",
-    "Record",
-    "Sequence",
-    "Shape",
-    "Subset",
-    "UnknownAnnotationError",
-    "classes_in",
-    "item_of",
-    "shape_of",
-]
-
 
 class UnknownAnnotationError(TypeError):
     """An annotation that has no counterpart in TLA+."""

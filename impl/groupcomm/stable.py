@@ -28,31 +28,6 @@ GIVES: Final = ("StabilitySafety",)
 RESTARTS: Final = ("stable",)
 """The timers that are set where they may be set already: a view begins a round."""
 
-__all__ = [
-    "ASSUMES",
-    "GIVES",
-    "RESTARTS",
-    "Config",
-    "DigestPromised",
-    "Effect",
-    "Event",
-    "Message",
-    "MessageReceived",
-    "PromiseWithdrawn",
-    "Purge",
-    "Stability",
-    "StabilityReceived",
-    "StabilityTimeout",
-    "Stable",
-    "StableReceived",
-    "StableTimeout",
-    "State",
-    "Transition",
-    "ViewInstalled",
-    "start",
-    "step",
-]
-
 # Configuration ------------------------------------------------------------------------------------
 
 

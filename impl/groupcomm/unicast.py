@@ -31,37 +31,6 @@ ASSUMES: Final = ("Network", "SilenceDetector")
 GIVES: Final = ("FifoUnicast", "ReliableUnicast")
 """The modules that say what this layer gives to those above."""
 
-__all__ = [
-    "ASSUMES",
-    "GIVES",
-    "UNKNOWN",
-    "Ack",
-    "AckReceived",
-    "Config",
-    "Connection",
-    "Data",
-    "DataReceived",
-    "Effect",
-    "Event",
-    "IncarnationBegins",
-    "Known",
-    "Message",
-    "ReceiveSide",
-    "ReceiveSides",
-    "RetransmitTimeout",
-    "SendFirstSeqno",
-    "SendFirstSeqnoReceived",
-    "SendSide",
-    "SendSides",
-    "SilenceReported",
-    "State",
-    "Transition",
-    "UnicastRequested",
-    "ViewInstalled",
-    "start",
-    "step",
-]
-
 UNKNOWN: Final = -1
 """The incarnation of a peer that was not heard of. `Unicast!Unknown`."""
 

@@ -14,8 +14,6 @@ from groupcomm.view import Address
 
 from .codec import RefusedError, pack
 
-__all__ = ["Clocks", "RoundTrip", "awake_or_not"]
-
 _MICRO: Final = 1_000_000
 _decoder: Final = msgspec.msgpack.Decoder(tuple[int, int, int])
 

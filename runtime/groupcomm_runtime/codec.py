@@ -23,19 +23,6 @@ from groupcomm.per_member import PerMember
 from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset, shape_of
 from groupcomm.stack import APPLICATION, Tagged
 
-__all__ = [
-    "LARGEST_INTEGER",
-    "LARGEST_READ",
-    "LONGEST_TEXT",
-    "VERSION",
-    "Codec",
-    "RefusedError",
-    "around",
-    "canonical",
-    "pack",
-    "unpack",
-]
-
 VERSION: Final = 11
 """Of the form of messages and datagrams, and of what members wait for."""
 

@@ -16,8 +16,6 @@ from attrs import define
 from .discovery import Place
 from .frames import Refusal
 
-__all__ = ["READINGS", "Doubts"]
-
 READINGS: Final = 5
 """A heartbeat or more lies between two of them."""
 

@@ -1,17 +1,5 @@
 """Exceptions of a group."""
 
-__all__ = [
-    "BadInputError",
-    "EndedError",
-    "EventsWaitError",
-    "GroupError",
-    "MessageTooLargeError",
-    "NameTakenError",
-    "NoRoomError",
-    "NotDelivered",
-    "NotSafe",
-]
-
 
 class GroupError(Exception):
     """An error of a group; its text says what happened, where, and what to do."""

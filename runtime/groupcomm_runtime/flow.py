@@ -13,8 +13,6 @@ from groupcomm.view import Address, ViewId
 
 from .layers import payload_in
 
-__all__ = ["Flow"]
-
 
 @define
 class Flow:

@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 from weakref import WeakSet
 
-__all__ = ["Holds", "keep_from_children"]
-
 
 class Holds(Protocol):
     """Holder of files of a member."""

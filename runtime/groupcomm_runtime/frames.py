@@ -47,21 +47,6 @@ from .keys import SHORTEST_KEY
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-__all__ = [
-    "EVERYBODY",
-    "LARGEST_MESSAGE",
-    "NAME",
-    "PLACE",
-    "PULSE",
-    "Fragments",
-    "Frame",
-    "Once",
-    "OtherVersionError",
-    "Refusal",
-    "Seal",
-    "StrangerError",
-]
-
 EVERYBODY: Final = ""
 """As the receiver of a datagram: whoever is at that place."""
 

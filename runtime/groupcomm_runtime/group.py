@@ -46,20 +46,6 @@ from .window import Window, places
 
 T = TypeVar("T")
 
-__all__ = [
-    "Blocked",
-    "Event",
-    "Group",
-    "NewLife",
-    "NoState",
-    "Primary",
-    "StateDropped",
-    "Suspects",
-    "Unblocked",
-    "WaitsForPrimary",
-    "join",
-]
-
 _WINDOW: Final = 256
 """Messages of this member that are on their way at once; `send` waits before another one.
 

@@ -17,8 +17,6 @@ from .group import Group
 from .operations import Operations
 from .places import Place, address_of, place_of
 
-__all__ = ["prometheus", "serve"]
-
 _PATIENCE: Final = 5.0  # seconds for a request
 _CONNECTIONS: Final = 16  # at once; what comes besides is closed
 

@@ -10,8 +10,6 @@ from typing import Final
 
 from .errors import BadInputError
 
-__all__ = ["SHORTEST_KEY", "derived", "key_in", "new_key", "write_key"]
-
 SHORTEST_KEY: Final = 16
 """Bytes of a key: a stranger tries 10^5 keys a second on a datagram that he has seen."""
 

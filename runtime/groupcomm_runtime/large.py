@@ -20,8 +20,6 @@ from groupcomm.view import Address
 
 from .codec import RefusedError, pack
 
-__all__ = ["LARGEST_ITEM", "MOST_FRAGMENTS", "Large"]
-
 LARGEST_ITEM: Final = 17 << 20
 """Bytes: a message of the largest size, with what the layers add."""
 MOST_FRAGMENTS: Final = 40_000

@@ -27,22 +27,6 @@ from groupcomm.view import View, ViewId
 from .codec import Codec, RefusedError, canonical
 from .settings import Settings
 
-__all__ = [
-    "BEAT",
-    "DISCOVER",
-    "HIGHEST",
-    "LAYERS",
-    "RECURRING",
-    "VOTE",
-    "configs",
-    "event_of",
-    "multicast",
-    "payload_in",
-    "stack_of",
-    "written",
-    "written_event",
-]
-
 LAYERS: Final[Mapping[str, ModuleType]] = {
     "state_transfer": state_transfer,
     "safe": safe,

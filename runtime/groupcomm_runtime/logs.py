@@ -28,8 +28,6 @@ from groupcomm.view import Address
 from .codec import VERSION, canonical, pack, unpack
 from .errors import BadInputError
 
-__all__ = ["EVERY", "FORMAT", "SELF", "Log", "chained", "digest", "framed", "lines_of"]
-
 FORMAT: Final = 3
 
 EVERY: Final = 5_000

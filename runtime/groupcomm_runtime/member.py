@@ -74,8 +74,6 @@ from .records import Record
 from .settings import Settings
 from .transports import Transport
 
-__all__ = ["MOST_HEARD", "Application", "Member"]
-
 _CODEC: Final = Codec(LAYERS)
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
 _HEARTBEAT, _CLOCK, _MESSAGE, _FRAGMENT, _PLACES, _LATER = b"h", b"c", b"m", b"f", b"p", b"l"

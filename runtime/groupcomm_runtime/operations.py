@@ -13,8 +13,6 @@ import msgspec
 
 from groupcomm.view import Address
 
-__all__ = ["DROPS", "LOGGER", "Operations"]
-
 LOGGER: Final = logging.getLogger("groupcomm_runtime")
 LOGGER.addHandler(logging.NullHandler())  # without a handler of the application nothing is printed
 

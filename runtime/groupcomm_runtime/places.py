@@ -19,8 +19,6 @@ from typing import Final, TypeAlias
 from .errors import BadInputError
 from .operations import Operations
 
-__all__ = ["EVERYWHERE", "Names", "Place", "address_of", "is_place", "place_of"]
-
 Place: TypeAlias = tuple[str, int]
 """A host's address and a port."""
 

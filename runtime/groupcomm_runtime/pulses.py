@@ -21,8 +21,6 @@ from groupcomm.view import NO_VIEW, Address, ViewId
 
 from .frames import NAME
 
-__all__ = ["Pulses"]
-
 _NONE: Final = NO_VIEW.id
 
 

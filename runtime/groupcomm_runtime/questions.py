@@ -24,8 +24,6 @@ from .frames import LARGEST_MESSAGE
 from .group import Event, Group, NewLife
 from .transfer import NewView, Unicast
 
-__all__ = ["AnswerError", "Questions"]
-
 _MOST: Final = 1_000
 """Answers that a member works on at once."""
 _FRAME: Final = 32  # bytes, besides a question or an answer

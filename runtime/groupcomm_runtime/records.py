@@ -18,8 +18,6 @@ from groupcomm.view import View, ViewId
 
 from .errors import BadInputError
 
-__all__ = ["LARGEST", "NO_RECORD", "Record", "decoded", "encoded", "read", "sync", "write"]
-
 LARGEST: Final = 1 << 20
 """Bytes of a record: 100 views of some 500 members."""
 _FORMAT: Final = 1

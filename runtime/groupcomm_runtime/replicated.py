@@ -31,8 +31,6 @@ from .errors import BadInputError, EndedError, GroupError, NotDelivered, NotSafe
 from .group import Event, Group, NewLife, Primary, join
 from .transfer import Message, NewView
 
-__all__ = ["Counter", "Lock", "Replicated", "ResultLost", "command", "share"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound="Replicated")

@@ -6,8 +6,6 @@ from attrs import fields, frozen
 
 from .errors import BadInputError
 
-__all__ = ["FAST", "PATIENT", "Settings"]
-
 _SMALLEST_DATAGRAM: Final = 1_024
 _LARGEST_SENT: Final = 65_000
 _FRAME: Final = 60_000  # bytes over TCP: 1,000 bytes of a message take a quarter to a third less CPU time than in 8,192

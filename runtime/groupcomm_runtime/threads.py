@@ -13,8 +13,6 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from threading import Thread
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["Wait", "running"]
-
 T = TypeVar("T")
 
 

@@ -24,19 +24,6 @@ from .codec import pack
 from .errors import BadInputError, EndedError
 from .frames import PLACE
 
-__all__ = [
-    "Message",
-    "NewView",
-    "Provider",
-    "StateProvider",
-    "StreamProvider",
-    "Transfer",
-    "Unicast",
-    "numbered",
-    "of_application",
-    "pieces",
-]
-
 _PART: Final = PLACE - 512  # bytes; a part goes in one message, with the numbers that are in it
 _IN_MEMORY: Final = 16 << 20  # bytes of a state that comes; with more, it is in a file
 

@@ -19,8 +19,6 @@ from typing import Final, Protocol, TypeAlias, cast
 from .discovery import Place
 from .forks import keep_from_children
 
-__all__ = ["LARGEST_BUFFER", "LARGEST_FRAME", "Takes", "Tcp", "Transport", "Udp"]
-
 Takes: TypeAlias = Callable[[bytes, Place], bytes | None]
 """Takes a frame that arrived from a place. Gives None, or for a frame that no member has sent its refusal,
 which may be empty."""

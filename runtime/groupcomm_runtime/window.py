@@ -5,8 +5,6 @@ from typing import Final
 
 from .frames import PLACE
 
-__all__ = ["Window", "places"]
-
 
 def places(data: bytes) -> int:
     """The places that a message takes."""

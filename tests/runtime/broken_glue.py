@@ -33,8 +33,6 @@ from groupcomm_runtime.member import Member
 from groupcomm_runtime.records import NO_RECORD
 from groupcomm_runtime.transfer import Transfer
 
-__all__ = ["BROKEN", "noticed"]
-
 
 def _instead(owner: Any, name: str, make: Callable[[Any], Any]) -> None:  # noqa: ANN401 - a class or a module
     """Replace a function. `make` gets the old function and returns the new."""

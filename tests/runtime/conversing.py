@@ -1,7 +1,7 @@
 """Groups on loopback in tests of the runtime: their times, a limit for a test, the messages of a member."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,13 @@ def of_demo(folder: Path) -> Path:
 
 def run(test: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(test, 240))  # of a machine that is busy; it takes a second
+
+
+async def until(holds: Callable[[], object]) -> None:
+    """Wait for what has no event of its own."""
+    async with asyncio.timeout(60):
+        while not holds():  # noqa: ASYNC110 - as it says
+            await asyncio.sleep(0.01)
 
 
 async def messages(group: Group, count: int) -> list[bytes]:

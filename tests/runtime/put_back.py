@@ -22,8 +22,6 @@ from groupcomm_runtime import codec, discovery, flow, frames, group, layers, mem
 from groupcomm_runtime.group import Group
 from tests.runtime import test_forks
 
-__all__ = ["PUT_BACK"]
-
 
 def _instead(owner: object, name: str, value: object) -> None:
     setattr(owner, name, value)

@@ -1,7 +1,6 @@
 """Several members that come or go at once: a view grants what waits."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
@@ -11,7 +10,7 @@ from attrs import define, field
 
 import groupcomm_runtime
 from groupcomm_runtime import Group, NewView, Settings
-from tests.runtime.conversing import KEY, run
+from tests.runtime.conversing import KEY, run, until
 
 SLOW: Final = Settings(heartbeat=0.2, patience=4.0)
 """A member that has to be missed is missed after four seconds: the tests tell that from what takes no time."""
@@ -40,11 +39,6 @@ class Process:
         async for event in group:
             if isinstance(event, NewView):
                 self.sizes.append(len(event.members))
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    while not holds():  # noqa: ASYNC110 - of events that each member has by itself
-        await asyncio.sleep(0.01)
 
 
 def test_members_that_come_at_once_and_go_at_once_share_views(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

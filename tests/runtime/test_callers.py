@@ -34,15 +34,9 @@ from groupcomm_runtime import (
 )
 from groupcomm_runtime import group as group_module
 from groupcomm_runtime.discovery import Folder
-from tests.runtime.conversing import KEY, messages, run
+from tests.runtime.conversing import KEY, messages, run, until
 
 QUICK = Settings(heartbeat=0.05, patience=0.5)
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not holds():  # noqa: ASYNC110 - of several groups
-            await asyncio.sleep(0.01)
 
 
 def test_callers_that_try_again_in_a_minority_are_bounded_and_a_receiver_drops_doubles(tmp_path: Path) -> None:

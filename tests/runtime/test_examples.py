@@ -15,7 +15,7 @@ import pytest
 import groupcomm_runtime
 from groupcomm_runtime import BadInputError, Group, Message
 from groupcomm_runtime.replicated import share
-from tests.runtime.conversing import FAST, KEY, run
+from tests.runtime.conversing import FAST, KEY, run, until
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -303,8 +303,7 @@ def test_a_state_is_taken_over_while_others_go_on_sending(tmp_path: Path) -> Non
             await enters("c")
             await sending
             await asyncio.gather(*(each.send(b"!") for each in groups.values()))
-            while len({len(each.has) for each in logs.values()}) > 1:  # noqa: ASYNC110 - an application has no event for it
-                await asyncio.sleep(0.01)
+            await until(lambda: len({len(each.has) for each in logs.values()}) == 1)
             assert logs["a"].has == logs["b"].has == logs["c"].has
             assert b" 299" in logs["c"].has
             assert 300 == logs["c"].has.count(b" ")

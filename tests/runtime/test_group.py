@@ -26,7 +26,7 @@ from groupcomm_runtime.discovery import Folder
 from groupcomm_runtime.frames import Frame, Seal
 from groupcomm_runtime.layers import configs
 from groupcomm_runtime.member import Member
-from tests.runtime.conversing import FAST, KEY, OTHER, messages, run
+from tests.runtime.conversing import FAST, KEY, OTHER, messages, run, until
 
 
 def test_members_found_by_peers_deliver_one_order_and_a_message_in_fragments() -> None:
@@ -66,8 +66,7 @@ def test_a_list_may_lack_the_coordinator() -> None:
             join("demo", name="a", key=KEY, peers=[first], listen=first, settings=FAST) as a,
             join("demo", name="b", key=KEY, peers=[first], listen=second, settings=FAST),
         ):
-            while len(a.members) < 2:  # noqa: ASYNC110 - of no event
-                await asyncio.sleep(0.01)
+            await until(lambda: len(a.members) >= 2)
             async with asyncio.timeout(10), join("demo", name="c", key=KEY, peers=[second], settings=FAST) as c:
                 assert [each.split("#")[0] for each in c.members] == ["a", "b", "c"]
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from groupcomm_field.logs.replaying import Life, Step, replayed
 from groupcomm_field.torture.network import CALM, LossySocket
 from groupcomm_runtime import Event, Group, Message, NewView, Primary, Settings
 from groupcomm_runtime.layers import configs
-from tests.runtime.conversing import KEY
+from tests.runtime.conversing import KEY, until
 
 FAST = Settings(heartbeat=0.1, patience=1.5)
 
@@ -77,12 +77,6 @@ class Cut:
         return all(
             {*self.groups[member].members} == own and self.groups[member].primary == primary for member in members
         )
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not holds():  # noqa: ASYNC110 - of several groups
-            await asyncio.sleep(0.05)
 
 
 @pytest.mark.parametrize("majority", [True, False])

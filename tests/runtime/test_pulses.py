@@ -25,7 +25,7 @@ from groupcomm_runtime.codec import VERSION
 from groupcomm_runtime.frames import NAME, PULSE, Seal
 from groupcomm_runtime.layers import DISCOVER, HIGHEST, configs, stack_of
 from groupcomm_runtime.pulses import Pulses
-from tests.runtime.conversing import KEY, OTHER, run
+from tests.runtime.conversing import KEY, OTHER, run, until
 
 BEATS = Settings(heartbeat=0.1, patience=1.0)
 VIEW, LATER = ViewId(1, "a"), ViewId(2, "a")
@@ -172,8 +172,7 @@ class Kept(socket.socket):
 
 async def stand(groups: list[Group]) -> None:
     """All are in one view, and it has lasted for the patience."""
-    while any(len(each.members) < len(groups) for each in groups):  # noqa: ASYNC110 - of no event
-        await asyncio.sleep(0.02)
+    await until(lambda: all(len(each.members) >= len(groups) for each in groups))
     await asyncio.sleep(BEATS.patience + 5 * BEATS.heartbeat)
 
 
@@ -268,8 +267,7 @@ def test_in_a_crowd_each_tells_less_often_and_all_as_often(tmp_path: Path, monke
 
     async def test() -> None:
         async with groupcomm_runtime.join("demo", name="a", key=KEY, folder=tmp_path, settings=BEATS) as a:
-            while len(a.members) != 1:  # noqa: ASYNC110 - of no event
-                await asyncio.sleep(0.02)
+            await until(lambda: len(a.members) == 1)
             own = a._member  # noqa: SLF001
             for count, least, most in ((10, 0.2, 0.2), (50, 0.5, 1.5)):
                 of = SimpleNamespace(decision=SimpleNamespace(members=range(count)))

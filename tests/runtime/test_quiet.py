@@ -1,7 +1,6 @@
 """A group in which nobody sends: heartbeats alone, and what some member keeps is purged all the same."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 import groupcomm_runtime
@@ -9,13 +8,7 @@ from groupcomm import stable
 from groupcomm.stack import Arrived, Tagged
 from groupcomm_runtime import Group
 from groupcomm_runtime.layers import configs
-from tests.runtime.conversing import FAST, KEY, messages, run
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not holds():  # noqa: ASYNC110 - of no event
-            await asyncio.sleep(0.02)
+from tests.runtime.conversing import FAST, KEY, messages, run, until
 
 
 def quiet(*groups: Group) -> bool:

@@ -22,7 +22,7 @@ from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import CALM, LossySocket
 from groupcomm_runtime import BadInputError, EndedError, Group, Message, WaitsForPrimary, records
 from groupcomm_runtime.records import Record
-from tests.runtime.conversing import FAST, KEY, of_demo, run
+from tests.runtime.conversing import FAST, KEY, of_demo, run, until
 
 RECORD = Record(7, joined=True, attempts=(View(ViewId(3, "a#5"), ("a#5", "b")), View(ViewId(4, "b"), ("b",))))
 
@@ -81,14 +81,11 @@ def joining(
 
 
 async def until_members(group: Group, count: int) -> None:
-    while len(group.members) != count:  # noqa: ASYNC110 - a group has its members, and no event for a change of them
-        await asyncio.sleep(0.02)
+    await until(lambda: len(group.members) == count)
 
 
 async def until_primary(group: Group) -> None:
-    async with asyncio.timeout(60):
-        while not group.primary:  # noqa: ASYNC110 - as above
-            await asyncio.sleep(0.02)
+    await until(lambda: group.primary)
 
 
 @pytest.mark.parametrize("majority", [True, False])
@@ -296,9 +293,7 @@ def test_without_majority_a_member_that_may_not_found_a_group_waits_for_one(
                 assert len(group.members) == 2
 
         waiting = asyncio.create_task(waits())
-        async with asyncio.timeout(60):
-            while "founds=False" not in caplog.text:  # noqa: ASYNC110 - a log has no event
-                await asyncio.sleep(0.02)
+        await until(lambda: "founds=False" in caplog.text)
         assert not waiting.done()
         async with asyncio.timeout(60), joining("a", tmp_path, majority=False):
             await waiting
@@ -399,11 +394,6 @@ def test_where_the_primary_is_lost_an_operator_declares_an_era(tmp_path: Path, f
     def joins(at: int, state: Kept, **more: Any) -> AbstractAsyncContextManager[Group]:  # noqa: ANN401 - of join
         where = {"folder": tmp_path} if finds == "folder" else {"folder": None, "peers": places, "listen": places[at]}
         return joining("abc"[at], state=state, **{**where, **more})
-
-    async def until(holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(60):
-            while not holds():  # noqa: ASYNC110 - as above
-                await asyncio.sleep(0.02)
 
     async def test() -> None:
         old, kept, new = Kept(), Kept(), Kept()

@@ -13,8 +13,8 @@ from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import CALM
 from groupcomm_runtime import BadInputError, NotDelivered, NotSafe, Settings
 from groupcomm_runtime.layers import configs
-from tests.runtime.conversing import KEY
-from tests.runtime.test_majority import FAST, Cut, until
+from tests.runtime.conversing import KEY, until
+from tests.runtime.test_majority import FAST, Cut
 
 EVERYBODY = [0, 1, 2]
 

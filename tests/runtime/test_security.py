@@ -26,7 +26,7 @@ from groupcomm_runtime.frames import Frame, Refusal, Seal
 from groupcomm_runtime.layers import LAYERS
 from groupcomm_runtime.logs import framed, lines_of
 from groupcomm_runtime.transports import Tcp
-from tests.runtime.conversing import FAST, KEY, OTHER, messages, of_demo, run
+from tests.runtime.conversing import FAST, KEY, OTHER, messages, of_demo, run, until
 
 join = groupcomm_runtime.join
 HERE = ("127.0.0.1", 7801)
@@ -36,9 +36,7 @@ TCP = Settings(heartbeat=0.05, patience=1.0, transport="tcp")
 
 async def both(*groups: Group) -> None:
     """Wait until all are in one view."""
-    async with asyncio.timeout(60):
-        while {frozenset(each.members) for each in groups} != {frozenset(each.address for each in groups)}:  # noqa: ASYNC110 - a group has no event for it
-            await asyncio.sleep(0.02)
+    await until(lambda: {frozenset(each.members) for each in groups} == {frozenset(each.address for each in groups)})
 
 
 def udp() -> socket.socket:
@@ -377,8 +375,7 @@ async def two_found(known: str, key: bytes) -> None:
     async def enters(name: str, listen: str) -> None:
         peers = [known, *places]
         async with join("demo", name=name, key=key, peers=peers, listen=listen, settings=FAST) as group:
-            while len(group.members) < 2:  # noqa: ASYNC110 - a group has no event for it
-                await asyncio.sleep(0.02)
+            await until(lambda: len(group.members) >= 2)
             await group.send(name.encode())
             assert {b"b", b"c"} == {*await messages(group, 2)}
 

@@ -21,7 +21,7 @@ from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import CALM, LossySocket
 from groupcomm_runtime import BadInputError, EndedError, Group, Message, NoState, Settings, StateDropped
-from tests.runtime.conversing import FAST, KEY, run
+from tests.runtime.conversing import FAST, KEY, run, until
 
 
 class CountingSocket(LossySocket):
@@ -105,12 +105,6 @@ class Member:
         except TimeoutError:
             return False
         return True
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not holds():  # noqa: ASYNC110 - of several groups
-            await asyncio.sleep(0.02)
 
 
 def told(caplog: pytest.LogCaptureFixture, operation: str, name: str) -> list[str]:

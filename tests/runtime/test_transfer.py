@@ -20,6 +20,7 @@ from groupcomm.records import evolve
 from groupcomm.view import View, ViewId
 from groupcomm_runtime import BadInputError, EndedError, NewView, transfer
 from groupcomm_runtime.transfer import Transfer, numbered, of_application, pieces
+from tests.runtime.conversing import until
 
 CONFIG = state_transfer.Config(window=2, full_at=16, max_held=16, ask_time=1_000)
 PARTS = 3
@@ -393,12 +394,6 @@ class Said:
             answers=self.answers.append,
             record=lambda _operation, **fields: self.records.append(fields["error"]),
         )
-
-
-async def until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(20):
-        while not holds():  # noqa: ASYNC110 - of no event
-            await asyncio.sleep(0.005)
 
 
 def test_a_state_is_read_in_parts_of_bounded_size_as_it_was_marked(monkeypatch: pytest.MonkeyPatch) -> None:

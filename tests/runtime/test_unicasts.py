@@ -23,7 +23,7 @@ from groupcomm_runtime import (
 from groupcomm_runtime.codec import unpack
 from groupcomm_runtime.logs import framed, lines_of
 from groupcomm_runtime.questions import AnswerError, Questions
-from tests.runtime.conversing import FAST, KEY, run
+from tests.runtime.conversing import FAST, KEY, run, until
 
 NOBODY = "nobody#1"
 
@@ -39,8 +39,7 @@ async def unicasts(group: Group, count: int) -> list[tuple[str, bytes]]:
 
 
 async def all_there(*groups: Group) -> None:
-    while any(len(each.members) < len(groups) for each in groups):  # noqa: ASYNC110 - a group has no event for it
-        await asyncio.sleep(0.01)
+    await until(lambda: all(len(each.members) >= len(groups) for each in groups))
 
 
 @pytest.mark.parametrize("majority", [False, True], ids=["plain", "majority"])

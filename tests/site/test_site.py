@@ -11,6 +11,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
+from groupcomm_commands import jgroups
 from groupcomm_commands.main import main
 from groupcomm_conformance.models.selecting import manifests_of
 from groupcomm_conformance.site.beside import pairs
@@ -57,7 +58,7 @@ def broken(site: Mapping[str, str]) -> Iterator[str]:
 
 def test_each_link_of_the_project_leads_to_a_page_and_to_a_place_that_are_there() -> None:
     """Without the errata's own pages, which take TLC: nothing links into them but their index."""
-    site = dict(pages(ROOT, manifests_of(ROOT), (), {}))
+    site = dict(pages(ROOT, manifests_of(ROOT), (), {}, {"docs/jgroups.md": jgroups.page(ROOT)}))
     assert [] == [*broken(site)]
     assert {"index.html", "docs/operating.html", "protocols/stable.html", "docs/figures/failover.svg"} <= {*site}
     assert [] != [place for place in site if place.endswith(".yaml.html")]

@@ -24,8 +24,6 @@ from groupcomm.stack import AnyCore, Arrived, Called, Event, Fired, Layer, Raise
 from groupcomm.view import Address
 from groupcomm_simulator.setup import GROUND, name_of
 
-__all__ = ["NAKACK", "UNICAST", "Measured", "measured"]
-
 MEMBERS: Final = ("A", "B", "C")
 UNICAST: Final = unicast.Config(retransmit_min=20, retransmit_max=1_000, resend_most=5)
 NAKACK: Final = nakack.Config(highest_interval=100, request_delay=20, first_asked=4)

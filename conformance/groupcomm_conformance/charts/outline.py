@@ -10,8 +10,6 @@ from groupcomm_simulator.ground import Event, Ground, Told
 from groupcomm_simulator.running import replay
 from groupcomm_simulator.setup import Setup
 
-__all__ = ["outline"]
-
 _LANE: Final = 24
 
 Row = dict[str, str]

@@ -23,8 +23,6 @@ from groupcomm_simulator.judges.membership import Process
 from groupcomm_simulator.running import replay
 from groupcomm_simulator.setup import LASTING, Setup
 
-__all__ = ["Step", "drawn", "folded", "steps_of"]
-
 _LONGEST_ROUND: Final = 8  # steps
 _OFTEN: Final = 3  # times
 _ENVIRONMENT: Final = Fn(
@@ -48,11 +46,9 @@ class Step:
     values: Fn
 
 
-def drawn(
-    setup: Setup, seed: int, schedule: Iterable[Event], *, layer: str = "", width: int = WIDTH, unicode: bool = False
-) -> list[str]:
+def drawn(setup: Setup, seed: int, schedule: Iterable[Event], *, layer: str = "", width: int = WIDTH) -> list[str]:
     """Draw a schedule, one item per line; of a `layer` its steps alone."""
-    return chart(folded(steps_of(setup, seed, schedule, layer)), width=width, unicode=unicode)
+    return chart(folded(steps_of(setup, seed, schedule, layer)), width=width)
 
 
 def steps_of(setup: Setup, seed: int, schedule: Iterable[Event], layer: str = "") -> list[Step]:

@@ -9,8 +9,6 @@ from groupcomm_simulator.ground import Event, Ground
 from groupcomm_simulator.running import ground_of
 from groupcomm_simulator.setup import DATAGRAMS, Faults, Setup
 
-__all__ = ["LIFE", "LOST", "lost", "story"]
-
 LIFE: Final = Setup(members=3, faults=Faults(frozenset({"loss", "crash", "leave"})), bundle=1)
 """The whole stack, at three members."""
 

@@ -22,8 +22,6 @@ from .budgets import budgets, lost
 from .layers import Layer, above, declared, guarantee, layers
 from .pages import opening
 
-__all__ = ["PATH", "page"]
-
 PATH: Final = Path("docs", "assumptions.md")
 
 _TIMERS: Final = """\

@@ -14,8 +14,6 @@ from attrs import frozen
 from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.models.model import NOT_GIVEN
 
-__all__ = ["Lost", "budgets", "lost"]
-
 _BUDGET: Final = re.compile(r"= (\d+)")
 
 

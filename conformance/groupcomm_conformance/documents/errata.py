@@ -30,19 +30,6 @@ from groupcomm_conformance.why.why import Why
 
 from .pages import made, opening
 
-__all__ = [
-    "INDEX",
-    "Order",
-    "Shown",
-    "Unproved",
-    "first_sentence",
-    "first_state",
-    "models",
-    "orders",
-    "pages",
-    "unexplained",
-]
-
 INDEX: Final = Path("docs", "errata", "README.md")
 JGROUPS: Final = Path("docs", "jgroups.md")
 """What JGroups has of each flaw, in a project that compares the two."""

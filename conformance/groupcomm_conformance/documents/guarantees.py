@@ -23,8 +23,6 @@ from groupcomm_conformance.models.manifest import Manifest
 from .budgets import lost
 from .layers import guarantee
 
-__all__ = ["PATH", "page"]
-
 PATH: Final = Path("docs", "guarantees.md")
 FILE: Final = Path("spec", "common", "survey.yaml")
 

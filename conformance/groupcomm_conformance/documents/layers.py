@@ -19,8 +19,6 @@ from groupcomm_conformance.models.modules import Modules, read_modules
 
 from .budgets import lost
 
-__all__ = ["Layer", "declared", "guarantee", "layers"]
-
 
 @frozen
 class Layer:

@@ -14,8 +14,6 @@ from attrs import field, frozen
 
 from groupcomm_conformance.files import strict_yaml
 
-__all__ = ["FILE", "Heading", "differences", "headings", "implemented", "left_out", "unlisted"]
-
 FILE: Final = Path("spec", "common", "notes.yaml")
 
 

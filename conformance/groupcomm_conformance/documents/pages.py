@@ -9,8 +9,6 @@ from pathlib import Path
 
 from groupcomm_conformance.files.reading import read_text
 
-__all__ = ["made", "opening"]
-
 
 def opening(root: Path, path: Path, title: str) -> str:
     """Give what people wrote of a page; its title in a project that has nothing of it."""

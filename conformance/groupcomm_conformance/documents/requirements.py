@@ -43,8 +43,6 @@ from . import notes
 from .notes import Heading
 from .pages import opening
 
-__all__ = ["PATH", "Requirement", "Table", "counts", "page", "trace"]
-
 PATH: Final = Path("docs", "requirements.md")
 
 Kind: TypeAlias = Literal["claim", "ablation", "witness", "test", "scenario", "model", "operator", "mention"]

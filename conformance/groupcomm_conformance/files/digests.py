@@ -3,8 +3,6 @@
 import hashlib
 from pathlib import Path
 
-__all__ = ["require_known"]
-
 
 def require_known(folder: Path, suffix: str, sums: Path) -> None:
     """Refuse, as a ValueError, a folder with a file of this suffix that `sums` does not have.

@@ -4,8 +4,6 @@ import errno
 import os
 from pathlib import Path
 
-__all__ = ["FileError", "PathError", "reason"]
-
 
 class FileError(ValueError):
     """A file does not say what it must.

@@ -10,8 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["code_digest", "imports", "key", "meant", "using"]
-
 _LIBRARIES: Final = frozenset(map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")))
 
 

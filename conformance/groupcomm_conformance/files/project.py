@@ -5,8 +5,6 @@ import logging
 from pathlib import Path
 from typing import Final
 
-__all__ = ["find_root"]
-
 _log: Final = logging.getLogger(__name__)
 
 

@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from .errors import FileError, reason
 
-__all__ = ["decoded", "json_value", "python_tree", "read_bytes", "read_text"]
-
 _LARGEST: Final = 256 << 20
 """Bytes of a file that people write; far more than any has."""
 

@@ -14,8 +14,6 @@ from attrs import frozen
 
 from .errors import reason
 
-__all__ = ["Store", "Verdicts", "folder_for_results", "replace"]
-
 _log: Final = logging.getLogger(__name__)
 _warned: set[Path] = set()
 

@@ -5,8 +5,6 @@ from pathlib import Path
 
 from .errors import PathError, reason
 
-__all__ = ["require_file", "require_folder"]
-
 _REMEDY = "name another place with --out"
 
 

@@ -12,8 +12,6 @@ from .model import NOT_ASKED, NOT_GIVEN, NOTE, SUBSTITUTION, Erratum, Manifest, 
 from .modules import Modules
 from .source import Source
 
-__all__ = ["check", "require_use"]
-
 _ASSUME: Final = re.compile(r"^ASSUME\b[^\n]*(?:\n[ \t][^\n]*)*", re.MULTILINE)
 
 

@@ -36,23 +36,6 @@ from groupcomm_conformance.tla.values import Value, ValueSyntaxError, parse, sho
 
 from .modules import Modules
 
-__all__ = [
-    "OUTCOMES",
-    "ROOT",
-    "SHOWN",
-    "STORY",
-    "Harvest",
-    "Heard",
-    "Run",
-    "Shown",
-    "main_run",
-    "note_run",
-    "plain_run",
-    "remembered",
-    "sole_run",
-    "story_run",
-]
-
 ROOT: Final = "Run"
 """The name of the generated module."""
 

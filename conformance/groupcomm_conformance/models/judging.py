@@ -23,8 +23,6 @@ from .plan import digest
 from .result import CheckedModel, expected
 from .selecting import select
 
-__all__ = ["Gate", "actions", "differences", "gates", "kill_matrix", "stale"]
-
 
 @frozen
 class Gate:

@@ -14,28 +14,6 @@ from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.tla import cfg as cfg_file
 from groupcomm_conformance.tla.cfg import Cfg
 
-__all__ = [
-    "NOTE",
-    "NOT_ASKED",
-    "NOT_GIVEN",
-    "SUBSTITUTION",
-    "TIERS",
-    "Constant",
-    "Counts",
-    "Erratum",
-    "Links",
-    "Manifest",
-    "ManifestError",
-    "Model",
-    "Tier",
-    "UnknownNameError",
-    "cfg_text",
-    "constant_text",
-    "did_you_mean",
-    "folders",
-    "is_liveness",
-]
-
 Constant: TypeAlias = int | bool | str | tuple[int | str, ...]
 Tier: TypeAlias = Literal["smoke", "full", "deep"]
 

@@ -18,8 +18,6 @@ from groupcomm_conformance.tla.source import bare, blanked, declared, guards
 from groupcomm_conformance.tla.witnesses import conjuncts
 from groupcomm_conformance.tlc.syntax import export
 
-__all__ = ["Modules", "read_modules", "read_tree", "scope", "unused"]
-
 _NAMES: Final = r"\w+(?:\s*,\s*\w+)*"
 _DEFINITION: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
 _NEXT: Final = re.compile(r"\[\]\s*\[\s*(?:\\E (\w+) \\in Member : )?(\w+)(?:\(\1\))?\s*\]\s*_")

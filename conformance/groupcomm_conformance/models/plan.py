@@ -45,8 +45,6 @@ from .model import Counts, Manifest, ManifestError, Model
 from .modules import Modules, read_modules
 from .result import CheckedModel, expected
 
-__all__ = ["DIVISIBLE", "Answer", "Part", "Plan", "assembled", "digest", "execute", "plan_of"]
-
 DIVISIBLE: Final = 100_000
 """Transitions from which on a search may get more than one worker (about 5 seconds with one)."""
 

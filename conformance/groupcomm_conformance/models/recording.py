@@ -16,8 +16,6 @@ from .plan import digest
 from .result import CheckedModel, expected
 from .source import RECORDED, Source
 
-__all__ = ["record", "render"]
-
 _HEAD: Final = """\
 # What `groupcomm check --record` found. It alone writes this file. Of a model that holds: distinct states,
 # transitions and depth. Of an ablation: the states of the shortest counterexample, and all claims that it

@@ -12,8 +12,6 @@ from groupcomm_conformance.tla.values import Fn, Value, from_json, to_json
 from .instruments import Harvest
 from .model import Model, Tier
 
-__all__ = ["Cache", "CheckedModel", "expected"]
-
 
 @frozen
 class CheckedModel:

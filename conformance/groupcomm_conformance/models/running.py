@@ -16,8 +16,6 @@ from .model import Manifest, Model
 from .plan import Answer, Part, Plan, assembled, execute, plan_of
 from .result import Cache, CheckedModel
 
-__all__ = ["Cancelled", "Job", "Listener", "plain_cpu_seconds", "result_key", "run_model", "run_models", "scheduled"]
-
 
 class Listener(Protocol):
     """Is notified of the progress of runs, from threads of their own.

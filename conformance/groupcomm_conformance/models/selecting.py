@@ -11,8 +11,6 @@ from typing import Final
 
 from .manifest import TIERS, Manifest, Model, Tier, UnknownNameError, load, protocols
 
-__all__ = ["NothingToJudge", "chosen", "every", "manifests_of", "select"]
-
 _log: Final = logging.getLogger(__name__)
 
 

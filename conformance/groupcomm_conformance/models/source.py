@@ -13,8 +13,6 @@ from groupcomm_conformance.files.strict_yaml import Node
 from .model import folders
 from .modules import Modules, read_modules
 
-__all__ = ["ERRATA", "MANIFEST", "RECORDED", "Source"]
-
 MANIFEST: Final = "models.yaml"
 RECORDED: Final = "recorded.yaml"
 ERRATA: Final = "errata.yaml"

@@ -27,8 +27,6 @@ from groupcomm_conformance.files.errors import reason
 
 from .plain import compact
 
-__all__ = ["CAN", "VERSION", "Adapter", "AdapterError", "Answer", "Gone", "Hello"]
-
 VERSION: Final = 1
 """Of the protocol between driver and adapter: docs/porting.md and adapter.schema.json."""
 

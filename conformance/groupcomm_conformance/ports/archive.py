@@ -16,8 +16,6 @@ from groupcomm_conformance.files.errors import PathError, reason
 from .errors import VectorError
 from .vector_files import FORMAT, MANIFEST, RELEASE, Made
 
-__all__ = ["Archive", "read_archive"]
-
 _LARGEST: Final = 2**30
 _WINDOW: Final = 2**27
 

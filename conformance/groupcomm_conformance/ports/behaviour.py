@@ -19,8 +19,6 @@ from groupcomm_conformance.steps.table import HANDLED
 
 from .plain import compact
 
-__all__ = ["Change", "Row", "changes", "digest", "other_fields", "section", "shapes"]
-
 File: TypeAlias = Mapping[str, Any]
 """A file of a model, as `json` reads it."""
 

@@ -27,8 +27,6 @@ from .adapter import Answer, Gone
 from .judging import Asked, WrongAnswerError
 from .port import Port
 
-__all__ = ["Part", "kept", "lines", "rows", "starts"]
-
 _SHOWN: Final = 5
 _SEED: Final = 20_240_229
 

@@ -2,8 +2,6 @@
 
 from groupcomm_conformance.files.errors import FileError
 
-__all__ = ["VectorError"]
-
 
 class VectorError(FileError):
     """A file of vectors is not what the manifest or the format says: `file:line: expected ...`."""

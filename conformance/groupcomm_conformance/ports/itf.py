@@ -19,8 +19,6 @@ from groupcomm_conformance.walks.graph import ACT
 
 from .plain import compact
 
-__all__ = ["ACTION", "PICKS", "Kind", "Traces", "kind_of"]
-
 ACTION: Final = "mbt::actionTaken"
 PICKS: Final = "mbt::nondetPicks"
 

@@ -21,8 +21,6 @@ from groupcomm_conformance.tla.values import Value, identical
 from .adapter import Answer
 from .plain import Plain, PlainError, compact
 
-__all__ = ["Asked", "Judge", "WrongAnswerError"]
-
 _SHOWN: Final = 200
 _REFUSED: Final = OUTCOMES[1:3]
 

@@ -16,8 +16,6 @@ from groupcomm_conformance.steps.table import HANDLED
 
 from .words import kind
 
-__all__ = ["chosen"]
-
 
 def chosen(files: Mapping[str, bytes]) -> dict[str, list[int]]:
     """Choose rows from the files of models: of each model numbers, from 1."""

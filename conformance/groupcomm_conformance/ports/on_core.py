@@ -11,8 +11,6 @@ from groupcomm_conformance.tla.values import Fn, identical
 from .vector_reader import VectorSet
 from .walking import Begun, Walk
 
-__all__ = ["follow"]
-
 
 def follow(protocol: Protocol, each: VectorSet, core: AnyCore | None = None) -> tuple[Replayed | None, list[str]]:
     """Do the vectors of a model or a scenario of a release on the implementation, or on `core`.

@@ -27,8 +27,6 @@ from .errors import VectorError
 from .pages import linked
 from .vector_files import FORMAT, MANIFEST, RELEASE, SCHEMA, Made, protocol_files
 
-__all__ = ["CHANGES", "RELEASED", "pack", "release", "write"]
-
 _LEVEL: Final = 12
 _WINDOW: Final = 27
 CHANGES: Final = "docs/changes-for-ports.md"

@@ -10,8 +10,6 @@ from typing import Any, Final, TypeAlias
 from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.models.modules import Modules, read_modules, scope
 
-__all__ = ["SPEC", "flaws", "linked", "pages", "specification", "values"]
-
 Schema: TypeAlias = Mapping[str, Any]
 
 SPEC: Final = "spec"

@@ -28,8 +28,6 @@ from groupcomm_conformance.protocols.codec import NOTHING
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.tla.values import Fn, Value, function, order
 
-__all__ = ["Plain", "PlainError", "PlainJSON", "compact", "loose", "schema", "tight"]
-
 PlainJSON: TypeAlias = "bool | int | str | list[PlainJSON] | dict[str, PlainJSON] | None"
 
 LARGEST: Final = 2**53 - 1

@@ -18,8 +18,6 @@ from .adapter import PATIENCE, Adapter, AdapterError, Answer, Gone, Hello
 from .judging import Judge, WrongAnswerError
 from .plain import compact
 
-__all__ = ["ENDS", "Port"]
-
 ENDS: Final = 3
 """So often a port may end over a model's jobs before all others are skipped."""
 

@@ -19,8 +19,6 @@ from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, R
 from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 from groupcomm_conformance.tla.values import Fn, Value, show
 
-__all__ = ["Preludes"]
-
 _LONGEST: Final = 3
 _STEPS: Final = 20_000
 """Steps of the core in one search."""

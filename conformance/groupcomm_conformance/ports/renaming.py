@@ -24,8 +24,6 @@ from groupcomm_conformance.steps.rows import Rows
 from groupcomm_conformance.steps.table import HANDLED, Result, StepTable
 from groupcomm_conformance.tla.values import Fn, Value, function, identical
 
-__all__ = ["WAYS", "Way", "borne", "is_row", "moved", "renamed"]
-
 _MEMBER: Final = re.compile(r"([A-Z])((?:#[0-9]+)?)")
 
 _RISING: Final = dict(zip("ABCDEFGHZ", ("M", "M1", "M10", "M2", "Mm", "m", "m-1", "m1:7800", "m_"), strict=True))

@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["main", "row"]
-
 _OUTCOMES: Final = ("ignored", "local_error", "remote_error")
 _USE: Final = "usage: python3 row.py PROTOCOL/MODEL.json ROW, with rows numbered from 1"
 

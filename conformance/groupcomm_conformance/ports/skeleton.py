@@ -16,8 +16,6 @@ from attrs import field, frozen
 
 from groupcomm_conformance.files.errors import PathError
 
-__all__ = ["LANGUAGES", "Record", "Shapes", "Type", "Union", "write_skeleton"]
-
 _HERE: Final = Path(__file__).with_name("skeletons")
 _TEMPLATE: Final = ".j2"
 _FRAME: Final = "frame"

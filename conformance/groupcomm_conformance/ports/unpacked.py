@@ -11,8 +11,6 @@ from .pages import SPEC
 from .vector_files import MANIFEST
 from .vector_reader import manifest_of
 
-__all__ = ["manifest_in"]
-
 
 def manifest_in(folder: Path, protocol: str) -> Manifest:
     """Give the manifest of the protocol in a folder of a release: its modules and guards, and no models.

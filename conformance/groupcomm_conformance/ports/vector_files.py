@@ -48,8 +48,6 @@ from .walking import Begun, Step, Walk, started, steps_of
 from .widened import widened
 from .words import transitions
 
-__all__ = ["FORMAT", "ITF", "MANIFEST", "MINIMAL", "RELEASE", "SCENARIOS", "SCHEMA", "Made", "protocol_files"]
-
 FORMAT: Final = "groupcomm vectors 3"
 MANIFEST: Final = "manifest.json"
 SCHEMA: Final = "schema.json"

@@ -28,8 +28,6 @@ from .plain import PlainError, tight
 from .vector_files import FORMAT, MANIFEST, MINIMAL, RELEASE, SCENARIOS
 from .walking import Begun, Step, Walk, started
 
-__all__ = ["Released", "VectorSet", "manifest_of", "read_json", "read_release"]
-
 _POOLS: Final = ("states", "events", "effects", "results")
 
 

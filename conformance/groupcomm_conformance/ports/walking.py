@@ -32,8 +32,6 @@ from .plain import compact
 from .port import Port
 from .prelude import Preludes
 
-__all__ = ["SCALES", "Begun", "Step", "Walk", "random_walk", "random_walks", "scaled", "started", "steps_of", "walked"]
-
 SCALES: Final = (1, 5, 2**33)
 """What random walks have times the constants of a member: so what is more than another stays more."""
 

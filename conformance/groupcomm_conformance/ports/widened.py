@@ -17,8 +17,6 @@ from groupcomm_conformance.tla.values import Value
 
 from .renaming import WAYS, Way, is_row, moved, renamed
 
-__all__ = ["FEWEST", "widened"]
-
 FEWEST: Final = 5
 """Tables, the smallest of a protocol, among which each way has its own."""
 

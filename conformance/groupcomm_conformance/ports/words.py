@@ -16,8 +16,6 @@ from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.steps.table import HANDLED
 
-__all__ = ["Arm", "arms", "kind", "transitions"]
-
 _ARM: Final = re.compile(r'e\.type = "(\w+)"\s*->\s*(.*?)(?=\n\s*\[\]|\Z)', re.DOTALL)
 _CALLED: Final = re.compile(r"\b(\w+)\(s, e\)")
 

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset, shape_of
 
-__all__ = ["arbitrary"]
-
 _NAMES: Final = ("A", "B", "C", "Z", "", "two words", 'a "quote" \\ and\n a line')
 _MOST: Final = 3
 

@@ -15,8 +15,6 @@ from attrs import field, frozen
 from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset, shape_of
 from groupcomm_conformance.tla.values import Fn, Value, function, identical
 
-__all__ = ["NOTHING", "Codec", "MappingError", "exact", "parts_of", "same"]
-
 T = TypeVar("T")
 
 NOTHING: Final = Fn({"nothing": 0})

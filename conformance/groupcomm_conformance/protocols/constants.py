@@ -21,8 +21,6 @@ from attrs import frozen
 
 from groupcomm_conformance.tla.source import bare, declared, guards
 
-__all__ = ["Member", "member", "module_of"]
-
 _EXTENDS: Final = re.compile(r"\bEXTENDS\s+(\w+(?:\s*,\s*\w+)*)")
 _INSTANCE: Final = re.compile(r"\bINSTANCE\s+(\w+)")
 _PARAMETERS: Final = r"(?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])?"

@@ -13,8 +13,6 @@ from . import derive
 from .codec import MappingError
 from .derive import Protocol, constants_of
 
-__all__ = ["repair"]
-
 
 def repair(
     manifest: Manifest, constants: Mapping[str, str]

@@ -35,8 +35,6 @@ from groupcomm_conformance.tlc.errors import EvaluationFailed, TLCError
 
 from .drawn import LENGTH, Drawn, Walk, atoms, kinds, taken, walk
 
-__all__ = ["CHUNK", "Beside", "Compared", "Difference", "compare", "lines_of", "shortened", "shown"]
-
 ROOT: Final = "BeyondTable"
 """The name of the generated module."""
 

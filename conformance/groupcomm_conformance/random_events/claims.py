@@ -34,8 +34,6 @@ from groupcomm_conformance.tlc.errors import EvaluationFailed, UnexpectedOutput
 
 from .weakening import AT_LEAST, AT_MOST, Weakenings, called, primed, weakenings
 
-__all__ = ["HELPERS", "Root", "copies", "judge", "module_text"]
-
 _FALLEN, _NUMBERS = 2_000, 6_000
 """The first registers of violated weakenings, and of comparisons of numbers."""
 

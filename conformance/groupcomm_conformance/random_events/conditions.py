@@ -37,8 +37,6 @@ from groupcomm_conformance.tlc.errors import EvaluationFailed, TimedOut
 from .claims import Root, copies
 from .weakening import Weakenings, called
 
-__all__ = ["MOST", "judge"]
-
 MOST: Final = 10_000
 """The most states of a search."""
 

@@ -25,23 +25,6 @@ from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.shapes import Anything, Atom, Choice, Fixed, Function, Nothing, Record, Sequence, Shape, Subset, shape_of
 from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 
-__all__ = [
-    "CORES",
-    "LENGTH",
-    "NAMES",
-    "PORTS",
-    "Domain",
-    "Drawn",
-    "Walk",
-    "atoms",
-    "distorted",
-    "kinds",
-    "made_up",
-    "parts",
-    "taken",
-    "walk",
-]
-
 NAMES: Final = ("A", "B", "a", "aa", "node1", "node10", "node2", "10.0.0.1:7800", "x", "x#6", "x#7", "x#10")
 """Names of several letters, with a beginning in common, in both cases, and incarnations of a single name."""
 

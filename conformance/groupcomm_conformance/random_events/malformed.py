@@ -28,8 +28,6 @@ from groupcomm_simulator.taps import Tap
 
 from .drawn import NAMES, distorted
 
-__all__ = ["Came", "send"]
-
 _SIMULATED: Final = 3_000
 """Simulated events in a run, from which states are taken."""
 

@@ -39,8 +39,6 @@ from groupcomm_conformance.tlc.errors import UnexpectedOutput
 from .against_step import Beside
 from .drawn import LENGTH, Domain, Drawn, distorted, kinds, made_up, parts, taken, walk
 
-__all__ = ["STEPS", "noticed_in", "noticed_of"]
-
 STEPS: Final = 100_000
 """Random steps for each survivor."""
 

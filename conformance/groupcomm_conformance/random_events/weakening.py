@@ -33,8 +33,6 @@ from groupcomm_conformance.tla.tree import (
     children,
 )
 
-__all__ = ["AT_LEAST", "AT_MOST", "Weakenings", "called", "primed", "weakenings"]
-
 AT_LEAST: Final = "Weak_AtLeast"
 AT_MOST: Final = "Weak_AtMost"
 """Operators of the generated module: `=`, or `>=` or `<=` of two numbers. The third operand is a

@@ -32,8 +32,6 @@ from groupcomm_conformance.steps.table import Tables
 from groupcomm_conformance.why.repaired_step import Instead, insteads
 from groupcomm_conformance.why.why import Reasons, Why, reasons
 
-__all__ = ["Findings", "gather"]
-
 
 @define(slots=False)
 class Findings:

@@ -18,8 +18,6 @@ from groupcomm_conformance.tla.chart import Bounds, chart
 
 from .findings import Findings
 
-__all__ = ["document"]
-
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot write."""
 

@@ -33,8 +33,6 @@ from groupcomm_conformance.why.why import Why
 from .findings import Findings
 from .story import Cell, Row, Story, tell
 
-__all__ = ["HERE", "Shown", "environment", "pages", "shown", "states"]
-
 HERE: Final = Path(__file__).parent
 _OUTCOMES: Final = ("handled", *(outcome for outcome in OUTCOMES if outcome != "handled"), "none")
 """As a reader wants them; the environment's own actions end with `none`."""

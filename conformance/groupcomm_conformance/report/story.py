@@ -31,8 +31,6 @@ from groupcomm_conformance.tla.readable import (
 )
 from groupcomm_conformance.tla.values import Fn, Value, order
 
-__all__ = ["Arrow", "Cell", "Effect", "Row", "Scene", "Story", "marked", "tell"]
-
 _PACKETS: Final = ({"sender", "message"}, {"sender", "message", "to"})
 _HIDDEN: Final = HIDDEN - {"network"}
 

@@ -58,8 +58,6 @@ from .steps import (
     Whatever,
 )
 
-__all__ = ["ROOT", "Case", "cfg", "module"]
-
 ROOT: Final = "Scenarios"
 _ACT: Final = "act"
 _ASSUME: Final = r"^ASSUME\b([^\n]*(?:\n[ \t][^\n]*)*)"

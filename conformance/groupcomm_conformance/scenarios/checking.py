@@ -54,9 +54,9 @@ class Result:
         """The way there as a sequence chart, the last steps of a long one."""
         return self.drawn(WIDTH, Bounds("groupcomm scenario --json has all of them"))
 
-    def drawn(self, width: int, bounds: Bounds | None = None, *, unicode: bool = False) -> list[str]:
+    def drawn(self, width: int, bounds: Bounds | None = None) -> list[str]:
         """Draw the way there, within bounds."""
-        return chart(self.states, width=width, unicode=unicode, bounds=bounds) if self.states else []
+        return chart(self.states, width=width, bounds=bounds) if self.states else []
 
 
 def check(

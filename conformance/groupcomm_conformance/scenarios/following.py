@@ -15,8 +15,6 @@ from groupcomm_conformance.walks.follow import Divergence, Follower, replay
 from .paths import Path, Tried
 from .steps import Scenario
 
-__all__ = ["TRY", "configuration", "follow", "walks"]
-
 TRY: Final = "Try"
 """The action of a step that tries an event: no action of the group."""
 

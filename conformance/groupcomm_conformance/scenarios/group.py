@@ -34,8 +34,6 @@ from groupcomm_conformance.models.modules import Modules, read_modules
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.protocols.derive import load as derive
 
-__all__ = ["Given", "Group", "Groups", "constant_text", "expression", "known", "load", "shared"]
-
 EXPRESSION: Final = "<- "
 
 DECIDED: Final = "decided views"

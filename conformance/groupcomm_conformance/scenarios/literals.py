@@ -18,8 +18,6 @@ from groupcomm_conformance.files.strict_yaml import Node
 from groupcomm_conformance.protocols.codec import NOTHING, Codec
 from groupcomm_conformance.tla.values import Fn, Value, function
 
-__all__ = ["Literals", "decided_views", "untyped"]
-
 _ADDRESS: Final = r"[\w#]*"
 _A_VIEW: Final = "a view such as [A, 1, [A, B]]"
 

@@ -28,8 +28,6 @@ from .as_model import Case
 from .group import Group
 from .steps import Ablation, Check, Copy, Deliver, Do, Drop, Duplicate, Never, Same, Scenario, Step, Try, Whatever
 
-__all__ = ["Dead", "Judged", "Path", "Tried", "judge"]
-
 _MOST_SHOWN: Final = 12
 _TIMEOUT: Final = 600.0
 

@@ -37,8 +37,6 @@ from .steps import (
     Whatever,
 )
 
-__all__ = ["ALL", "OUTCOMES", "files", "load", "read"]
-
 ALL: Final = "all"
 ERRORS: Final = {"LocalProtocolError": "local_error", "RemoteProtocolError": "remote_error"}
 OUTCOMES: Final = ("handled", "ignored")

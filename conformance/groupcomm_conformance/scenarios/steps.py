@@ -12,26 +12,6 @@ from attrs import field, frozen
 
 from groupcomm_conformance.tla.values import Value
 
-__all__ = [
-    "Ablation",
-    "Again",
-    "Check",
-    "Copy",
-    "Crash",
-    "Deliver",
-    "Do",
-    "Drop",
-    "Duplicate",
-    "Never",
-    "Restart",
-    "Same",
-    "Scenario",
-    "Settle",
-    "Step",
-    "Try",
-    "Whatever",
-]
-
 
 @frozen
 class Do:

@@ -7,8 +7,6 @@ from typing import Final
 
 from attrs import frozen
 
-__all__ = ["Pair", "pairs"]
-
 _DEFINED: Final = re.compile(r"^(?:LOCAL )?(\w+)(?:\([^)\n]*\))? *==")
 _HEADING: Final = re.compile(r"^\(\* (.*?) *\*\)$")
 _RULE: Final = re.compile(r"^(?:----|====)")

@@ -14,8 +14,6 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Keyword, Name, String, Text
 from pygments.util import ClassNotFound
 
-__all__ = ["Section", "code", "rendered"]
-
 
 @frozen
 class Section:

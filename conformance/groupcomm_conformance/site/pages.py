@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from os.path import lexists
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from attrs import define, field, frozen
@@ -31,8 +32,6 @@ from groupcomm_conformance.why.why import sentence
 
 from .beside import Pair, pairs
 from .markdown import code, rendered
-
-__all__ = ["pages"]
 
 _Entry: TypeAlias = tuple[str, str, str, str]
 """What a search finds: its place, the title of its page, its own title, and its text."""
@@ -118,16 +117,20 @@ class _Site:
 
 
 def pages(
-    root: Path, manifests: Iterable[Manifest], shown: Iterable[errata.Shown], order: Mapping[str, errata.Order]
+    root: Path,
+    manifests: Iterable[Manifest],
+    shown: Iterable[errata.Shown],
+    order: Mapping[str, errata.Order],
+    besides: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[str, str]]:
     """Give the place and the text of each page, and of what pages use.
 
-    `shown` are the errata with their stories, in the `order` of each protocol.
+    `shown` are the errata with their stories, in the `order` of each protocol. `besides`: documents that others made.
     """
     manifests, shown = [*manifests], [*shown]
     table = requirements.trace(root, manifests)
     layered = layers(root, manifests) if lexists(root / LAYERS) else []
-    made = {str(requirements.PATH): requirements.page(root, table)}
+    made = {**besides, str(requirements.PATH): requirements.page(root, table)}
     if layered:
         made[str(assumptions.PATH)] = assumptions.page(root, manifests)[0]
     made |= {str(path.relative_to("build")): text for path, text in errata.pages(root, shown, order).items()}

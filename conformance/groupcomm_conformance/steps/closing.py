@@ -15,8 +15,6 @@ from groupcomm_conformance.tla.values import Fn
 from .conform import table_of
 from .table import HANDLED, StepTable, Tables
 
-__all__ = ["closed", "left_by"]
-
 
 def left_by(table: StepTable) -> frozenset[Fn]:
     """Give the states that rows of a table leave, and that are none of its own."""

@@ -33,19 +33,6 @@ from groupcomm_conformance.tla.values import Fn, Value, identical, show
 from .rows import VERDICTS, Replayed, Rows, replay
 from .table import StepTable, Tables, make
 
-__all__ = [
-    "CONDITIONS",
-    "Conformance",
-    "again",
-    "conform",
-    "lines",
-    "measured",
-    "side_conditions",
-    "table_of",
-    "tables_of",
-    "verdict_key",
-]
-
 CONDITIONS: Final = {
     "only_by_effects": "TLC checked that members and network change by local steps and their effects alone",
     "same_fields": "a local state's fields are those of the implementation's state",

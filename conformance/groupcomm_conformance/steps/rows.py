@@ -40,8 +40,6 @@ from groupcomm_conformance.tla.values import Fn, Value, identical
 
 from .table import HANDLED, StepTable
 
-__all__ = ["LIMIT", "VERDICTS", "Endless", "Failure", "Guard", "Replayed", "Rows", "Step", "Verdict", "replay"]
-
 Verdict: TypeAlias = Literal[
     "pass", "wrong_state", "wrong_effects", "wrong_outcome", "crash", "timeout", "adapter_error", "skipped"
 ]

@@ -37,8 +37,6 @@ from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import TLCError
 
-__all__ = ["HANDLED", "Result", "StepTable", "TableError", "Tables", "make", "module_text"]
-
 ROOT: Final = "StepTable"
 """The name of the generated module."""
 

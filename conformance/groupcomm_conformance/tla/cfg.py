@@ -14,8 +14,6 @@ from typing import Final
 
 from attrs import field, frozen
 
-__all__ = ["GREATEST", "LEAST", "Cfg", "properties_of", "set_text"]
-
 LEAST: Final = -(2**31)
 GREATEST: Final = 2**31 - 1
 """The greatest integer of TLC."""

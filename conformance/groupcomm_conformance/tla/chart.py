@@ -63,26 +63,12 @@ class Bounds:
     text: int = 400
 
 
-@frozen
-class _Style:
-    lane: str
-    line: str
-    right: str
-    left: str
-    arrow: str
-
-
-_ASCII = _Style(lane="|", line="-", right=">", left="<", arrow="->")
-_UNICODE = _Style(lane="\u2502", line="\u2500", right="\u25b6", left="\u25c0", arrow="\u2192")
-
-
 def chart(
     steps: Sequence[Step],
     *,
     back_to: int | None = None,
     stutters: bool = False,
     width: int = WIDTH,
-    unicode: bool = False,
     hidden: frozenset[str] = HIDDEN,
     bounds: Bounds | None = None,
 ) -> list[str]:
@@ -93,7 +79,7 @@ def chart(
     `back_to` is the state that a lasso returns to, `stutters` a behaviour that stays in its last state.
     A `width` below 60 is taken as 60. Without `bounds` all is drawn.
     """
-    drawing = _Drawing(lanes(steps), max(width, NARROWEST), _UNICODE if unicode else _ASCII, bounds)
+    drawing = _Drawing(lanes(steps), max(width, NARROWEST), bounds)
     for step in steps[:1]:
         drawing.start(step, hidden)
     left_out = max(0, len(steps) - 1 - bounds.steps) if bounds else 0
@@ -111,7 +97,7 @@ def chart(
 class _Drawing:
     """The lines drawn so far, and the lanes of the members that are alive."""
 
-    def __init__(self, members: tuple[str, ...], width: int, style: _Style, bounds: Bounds | None) -> None:
+    def __init__(self, members: tuple[str, ...], width: int, bounds: Bounds | None) -> None:
         gap = min(_WIDEST_GAP, (width - _MARGIN - 2) // max(1, len(members)))
         if gap < _NARROWEST_GAP:
             members = ()
@@ -120,7 +106,6 @@ class _Drawing:
         self._column = {member: _MARGIN + gap * place for place, member in enumerate(members)}
         self._crashed: set[str] = set()
         self._width = width
-        self._style = style
 
     def start(self, step: Step, hidden: frozenset[str]) -> None:
         """Name the lanes and write what matters of the first state."""
@@ -152,7 +137,7 @@ class _Drawing:
         self.lines[first] = f"{step.number:3}{self.lines[first][3:]}"
         changed = changes(previous.values, step.values, hidden)
         messages = _messages(act)
-        texts = [self._cut(change.text(self._style.arrow)) for change in changed if not _is_told(change, messages)]
+        texts = [self._cut(change.text()) for change in changed if not _is_told(change, messages)]
         self._paragraph(texts or ["nothing changed"])
 
     def _act(self, act: Fn) -> None:
@@ -198,21 +183,19 @@ class _Drawing:
         return f"{text[: self._bounds.text]}... ({len(text)} characters: {self._bounds.rest})"
 
     def _arrow(self, source: str, target: str, label: str, *, lost: bool) -> None:
-        style = self._style
         start, end = self._column[source], self._column[target]
         low, high = min(start, end) + 1, max(start, end)
-        head = "x" if lost else style.right if start < end else style.left
-        shaft = label.center(high - low - 1, style.line)
+        head = "x" if lost else ">" if start < end else "<"
+        shaft = label.center(high - low - 1, "-")
         arrow = shaft + head if start < end else head + shaft
         self.lines.append(_overlay(self._lanes(), (low, arrow)).rstrip())
 
     def _beside(self, member: str, mark: str, text: str) -> None:
         """Write at a lane: to the right if the text fits there, else to the left, else folded."""
-        mark = mark.replace("-", self._style.line).replace(">", self._style.right)
-        flipped = mark[::-1].replace(self._style.right, self._style.left)
+        flipped = mark[::-1].replace(">", "<")
         column = self._column[member]
         # An effect's mark stands beside the lane, what happens to the member stands on it.
-        start, end = (column + 1, column) if mark.startswith(self._style.line) else (column, column + 1)
+        start, end = (column + 1, column) if mark.startswith("-") else (column, column + 1)
         space = len(mark) + 1 if mark else 0
         right, left = self._width - start - space, end - _MARGIN - space
         to_right = len(text) <= right or (len(text) > left and right >= left)
@@ -229,7 +212,7 @@ class _Drawing:
 
     def _lanes(self) -> str:
         alive = (column for member, column in self._column.items() if member not in self._crashed)
-        return _overlay(" " * self._width, *((column, self._style.lane) for column in alive))
+        return _overlay(" " * self._width, *((column, "|") for column in alive))
 
     def _paragraph(self, items: Iterable[str], *, apart: bool = False) -> None:
         """Write items below the margin, folded: with `;` between them, or each from a line of its own."""

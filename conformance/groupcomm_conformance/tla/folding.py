@@ -6,8 +6,6 @@ It searches every module for a PlusCal algorithm, and reads a line from its begi
 import re
 from typing import Final
 
-__all__ = ["folded"]
-
 _WIDTH: Final = 100
 _WORD: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^\s"])+')
 

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 
 from .readable import HIDDEN, Step, act_of, brief, delivery, fields, named, named_effect, opening
 
-__all__ = ["outline"]
-
 
 def outline(steps: Sequence[Step], *, back_to: int | None = None, stutters: bool = False) -> list[str]:
     """Write a behaviour as the items of a list in Markdown, one a state; of the first the views, or else all.

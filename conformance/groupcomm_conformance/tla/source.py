@@ -4,8 +4,6 @@ import functools
 import re
 from typing import Final
 
-__all__ = ["as_constants", "bare", "blanked", "declared", "guards"]
-
 _STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _TOKEN: Final = re.compile(rf"{_STRING.pattern}|\\\*[^\n]*|\(\*")
 _INSIDE: Final = re.compile(r"\(\*|\*\)")

@@ -4,8 +4,6 @@ from attrs import frozen
 
 from .values import Fn
 
-__all__ = ["State"]
-
 
 @frozen
 class State:

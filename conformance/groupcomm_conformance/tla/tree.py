@@ -17,25 +17,6 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
-__all__ = [
-    "Apply",
-    "At",
-    "Bound",
-    "Definition",
-    "Definitions",
-    "Expression",
-    "Lambda",
-    "Let",
-    "Name",
-    "Number",
-    "Operator",
-    "Text",
-    "TreeError",
-    "Writer",
-    "children",
-    "read",
-]
-
 Kind: TypeAlias = Literal["builtin", "defined", "parameter", "constant", "variable"]
 
 

@@ -26,21 +26,6 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, M
 from operator import length_hint
 from typing import Any, Final, TypeAlias, final
 
-__all__ = [
-    "JSON",
-    "Fn",
-    "Value",
-    "ValueSyntaxError",
-    "from_json",
-    "function",
-    "identical",
-    "order",
-    "parse",
-    "parse_state",
-    "show",
-    "to_json",
-]
-
 Value: TypeAlias = "bool | int | str | tuple[Value, ...] | frozenset[Value] | Fn"
 JSON: TypeAlias = "bool | int | str | list[JSON] | dict[str, JSON]"
 

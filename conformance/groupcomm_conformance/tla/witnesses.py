@@ -20,8 +20,6 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-__all__ = ["Leaf", "conjuncts", "instrumented", "names_of"]
-
 _TOKEN: Final = re.compile(
     r"""(?P<text>"[^"\n]*")|(?P<open>\(|\[|\{|<<)|(?P<close>\)|\]|\}|>>)
     |(?P<op>=>|<=>|==|=<|<=|>=|/\\|\\/|\\[A-Za-z]+|:>|@@|:=|\.\.|->|<-|[-+*/=\#<>~:,!.])|(?P<word>\w+'?)""",

@@ -6,20 +6,6 @@ from pathlib import Path
 
 from groupcomm_conformance.tla.trace import State
 
-__all__ = [
-    "ConfigFailed",
-    "DiskFull",
-    "Endless",
-    "EvaluationFailed",
-    "JVMKilled",
-    "OutputCutShort",
-    "ParseFailed",
-    "TLCError",
-    "TimedOut",
-    "ToolMissing",
-    "UnexpectedOutput",
-]
-
 
 class TLCError(Exception):
     """TLC gave no verdict.

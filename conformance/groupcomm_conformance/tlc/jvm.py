@@ -13,8 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, cast
 
-__all__ = ["JVM", "OPTIONS"]
-
 # Recursive operators need a deep stack: 16 MB cost nothing until used.
 OPTIONS: Final = ("-Xss16m", "-XX:+ExitOnOutOfMemoryError", "-Dfile.encoding=UTF-8")
 

@@ -11,8 +11,6 @@ from groupcomm_conformance.tla.values import ValueSyntaxError, parse_state
 
 from .errors import UnexpectedOutput
 
-__all__ = ["ASSUMPTION", "TEMPORAL", "VIOLATIONS", "Message", "Output", "Progress"]
-
 
 @frozen
 class Progress:

@@ -25,8 +25,6 @@ from groupcomm_conformance.files.store import folder_for_results
 from .jvm import JVM, OPTIONS
 from .tools import PINNED_JAR, jar_digest
 
-__all__ = ["ENDED", "Kept", "end", "give_back", "program", "take"]
-
 ENDED: Final = "@!@!@ENDED "
 """With what the line begins that ends a run's output; exit code and CPU nanoseconds follow."""
 

@@ -35,8 +35,6 @@ from .output import Output, Progress
 from .tools import find_jar, find_java
 from .verdict import Ended, Judge
 
-__all__ = ["KEPT", "SHORT", "Result", "Simulation", "gather", "run"]
-
 TICK: Final = 1.0
 """Seconds between two calls of ``progress``.
 

@@ -11,8 +11,6 @@ from .errors import ParseFailed, TimedOut
 from .run import gather
 from .tools import find_jar, find_java
 
-__all__ = ["export"]
-
 _LIMIT: Final = 120.0
 
 

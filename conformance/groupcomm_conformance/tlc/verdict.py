@@ -24,8 +24,6 @@ from .errors import (
 )
 from .output import ASSUMPTION, TEMPORAL, VIOLATIONS, Output
 
-__all__ = ["Ended", "Judge"]
-
 # Numbers of messages that decide (tlc2.output.EC), and exit codes (EC.ExitStatus).
 _NO_SUCH_SYNTAX: Final = 3002
 _NAMED: Final = 3  # mistakes after the first whose places a message names

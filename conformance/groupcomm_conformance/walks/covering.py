@@ -10,8 +10,6 @@ from typing import Final, TypeAlias
 
 from attrs import frozen
 
-__all__ = ["NONE", "Edge", "Walk", "cover_edges"]
-
 Walk: TypeAlias = list[tuple[int, int]]
 """A start and steps: pairs of the transition (-1 at the start) and the state that it leads to."""
 

@@ -11,8 +11,6 @@ from collections.abc import Collection, Iterator, Sequence
 
 from .graph import ACT, Graph
 
-__all__ = ["cycles"]
-
 
 def cycles(graph: Graph, *, without: Collection[str] = ()) -> list[tuple[str, ...]]:
     """Give for each set of states that reach one another the actions of the steps between them.

@@ -26,8 +26,6 @@ from groupcomm_conformance.tla.values import Fn, Value, identical, show
 
 from .graph import ACT, Graph
 
-__all__ = ["LOCAL", "Act", "Divergence", "Follower", "Local", "Walk", "Wrong", "follow", "replay", "shortest"]
-
 LOCAL: Final = "local"
 """The variable of a group's specification that has the members' states."""
 

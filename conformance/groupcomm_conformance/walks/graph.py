@@ -32,22 +32,6 @@ from groupcomm_conformance.tla.values import Fn, Value, ValueSyntaxError, parse,
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 
-__all__ = [
-    "ACT",
-    "EDGE",
-    "NODE",
-    "Graph",
-    "GraphError",
-    "Graphs",
-    "build",
-    "canonical",
-    "conjuncts",
-    "load",
-    "read_dot",
-    "read_simulation",
-    "simulate",
-]
-
 FORMAT: Final = "groupcomm graph 1"
 ACT: Final = "act"
 

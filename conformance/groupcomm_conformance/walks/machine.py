@@ -14,8 +14,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from .follow import Divergence, Follower, Walk, shortest
 from .graph import Graph
 
-__all__ = ["machine", "steer"]
-
 
 def machine(follower: Follower, graph: Graph) -> type[RuleBasedStateMachine]:
     """A state machine that follows `graph`.

@@ -5,8 +5,6 @@ from attrs import frozen
 from .covering import Edge
 from .graph import ACT, Graph
 
-__all__ = ["Quotient", "quotient"]
-
 
 @frozen
 class Quotient:

@@ -29,8 +29,6 @@ from groupcomm_conformance.tla.values import Fn, Value, identical
 
 from .why import Again, Reasons
 
-__all__ = ["REASONS", "Instead", "Repair", "instead", "insteads"]
-
 REASONS: Final = {
     "no control": "The model has no control.",
     "not evaluated": "TLC cannot follow the counterexample with the constants of the control.",

@@ -15,8 +15,6 @@ from attrs import define, field, frozen
 from groupcomm_conformance.models.modules import Modules, scope
 from groupcomm_conformance.tla.witnesses import Leaf, instrumented, names_of
 
-__all__ = ["Unfolded", "unfold"]
-
 _INSTANCE: Final = re.compile(r"INSTANCE\s+(\w+)(?:\s+WITH\s+(.*))?", re.DOTALL)
 _OFF: Final = re.compile(r"\bOff\s*<-\s*")
 _HEAD: Final = re.compile(r"(-{4,}\s*MODULE\s+)\w+")

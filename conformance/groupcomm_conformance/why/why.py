@@ -37,8 +37,6 @@ from groupcomm_conformance.tlc.errors import ConfigFailed, EvaluationFailed, Par
 
 from .unfolded import unfold
 
-__all__ = ["Again", "Reasons", "Why", "reasons", "sentence", "why"]
-
 _KEEP_ACT: Final = "KeepAct"
 """The constant that, where a specification has it, switches `act` on."""
 

@@ -22,8 +22,6 @@ from .group import Group, mutual
 from .jvm import VERSIONS, Jvm, Version
 from .sides import Ours, Real
 
-__all__ = ["FILE", "OURS", "RUNS", "Difference", "Explained", "Run", "explained"]
-
 FILE: Final = Path("conformance", "jgroups", "differences.yaml")
 
 OURS: Final = "ours"

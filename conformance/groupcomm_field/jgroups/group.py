@@ -9,8 +9,6 @@ from attrs import frozen
 
 from .jvm import Jvm
 
-__all__ = ["LONG", "Flight", "Group", "Hold", "Installed", "mutual"]
-
 LONG: Final = 600_000
 """Milliseconds that no schedule waits unless it is about a timeout."""
 

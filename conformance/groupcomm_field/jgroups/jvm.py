@@ -13,8 +13,6 @@ from attrs import frozen
 from groupcomm_conformance.files.digests import require_known
 from groupcomm_conformance.tlc.tools import find_java
 
-__all__ = ["VERSIONS", "Jvm", "JvmError", "Version", "built"]
-
 _PROJECT: Final = Path("conformance", "jgroups")
 _OUTPUT: Final = Path("build", "jgroups")
 _SHOWN: Final = 20  # lines of Maven's errors

@@ -11,8 +11,6 @@ from attrs import frozen
 
 from .jvm import Jvm, Version
 
-__all__ = ["SCHEDULES", "Schedule", "Seen", "schedule", "seen"]
-
 Verdict = Literal["present", "absent"]
 
 

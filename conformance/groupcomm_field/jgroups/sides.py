@@ -11,8 +11,6 @@ from groupcomm_simulator.setup import Setup
 from .group import Group
 from .jvm import Jvm
 
-__all__ = ["Ours", "Real"]
-
 _LOST: Final = 0.5  # of the copies that a member that crashes has on their way
 
 

@@ -1,6 +1,4 @@
-"""`docs/jgroups.md`: each erratum against versions of JGroups.
-
-Its source is `conformance/jgroups/verdicts.yaml`.
+"""The page of JGroups: each erratum against versions of it, from `conformance/jgroups/verdicts.yaml`.
 
 The verdicts of rows that have a schedule are held against runs by `groupcomm jgroups`; the others are a
 reader's.
@@ -18,8 +16,6 @@ from .differential import FILE as DIFFERENCES
 from .differential import RUNS, Explained
 from .jvm import VERSIONS, Version
 from .schedules import SCHEDULES
-
-__all__ = ["FILE", "PATH", "Row", "page", "read"]
 
 FILE: Final = Path("conformance", "jgroups", "verdicts.yaml")
 PATH: Final = Path("docs", "jgroups.md")
@@ -90,66 +86,13 @@ def _row(node: Node) -> Row:
     return row
 
 
-_HEAD: Final = """\
-# JGroups, held against the reference
-
-Real JGroups stacks, driven by schedules of ours: which of the [errata](errata/README.md) are in which
-version, and how its views and deliveries differ from those of our stack. Written by
-`groupcomm jgroups --table` from `conformance/jgroups/`; do not edit it.
-[conformance/jgroups](../conformance/jgroups/README.md) says how the stacks are driven.
-
-```sh
-groupcomm jgroups                                # all schedules and random runs, all versions (some minutes)
-groupcomm jgroups FLAW-66 --version 5.5.7        # one schedule on one version
-groupcomm jgroups flush --version 5.3.10 --schedules 100 --seed 1
-```
-
-It needs Maven, which fetches JGroups. The command fails (1) in three cases: a schedule shows something else
-than the table says, a random run finds a difference that is not classified, or a judge of our own stack
-objects.
-
-Not shown: real networks, JGroups' failure detectors and discovery (the schedule has their place), UNICAST
-(unicasts are reliable here, in any order), other versions than these four, and whatever is not tried.
-"""
-
-
-_ACKS: Final = """\
-
-## Acknowledgements in place of STABLE
-
-NAKACK4 (JGroups 5.4, 2024; design note NAKACK4.txt, class `AckTable`) has no STABLE. Each receiver acknowledges to the
-sender the highest seqno that it has delivered, and the sender purges up to the least of its view. Windows have a fixed
-size, so flow control is part of it: a sender whose window is full waits for the slowest member, or for a view without
-that member. What it keeps of our claims:
-
-- `SentVoteWithinDelivered`, `StabilityHasAllVotes` (STABLE): each sender has them for its messages and its view.
-- `EachEventuallyPurged` (STABLE): while all of the view acknowledge. A sender repeats its highest seqno until all is
-  purged, and each repetition is acknowledged, so a lost acknowledgement does no harm.
-- `FifoWithoutGaps`, `DeliveredOnce` (NAKACK).
-
-What it gives up:
-
-- `NoPrematurePurge`, `PurgeWithinPromise` (STABLE): nothing is held back for a joiner that has a digest while the
-  sender has not the view yet (schedule `NAKACK4`). One such joiner stops a sender, and all that wait for its messages.
-- `RequestsServable` (STABLE), `MissingIsServable` (NAKACK): a receiver drops what it has delivered (always since
-  JGRP-2985, which makes `discard_delivered_msgs` a constant). What a living member has delivered is lost to the others
-  with its sender.
-- `CutIsReached` (NAKACK), and with it FLUSH: no member can give another a message of the dead. JGroups has had no FLUSH
-  since 5.4.
-- That every member knows what is stable. The sender alone does, and tells it nobody: SAFE could not stand on it.
-
-It costs a unicast of each receiver to each sender for every quarter of a window, or every `xmit_interval`; STABLE has a
-multicast of each member a round for all senders together. Ours stays with votes: a vote can be held back for a promise.
-"""
-
-
-def page(rows: Iterable[Row], explained: Mapping[tuple[str, str, str], Explained]) -> str:
-    """Write the page."""
+def page(opening: str, rows: Iterable[Row], explained: Mapping[tuple[str, str, str], Explained]) -> str:
+    """Write the page: its `opening`, then the tables."""
     entries = tuple(rows)
     current = list(VERSIONS)[-1]
     counted = {word: sum(row.verdicts[current] == word for row in entries) for word in _WORDS}
     lines = [
-        _HEAD,
+        opening,
         "## The errata",
         "",
         "`repaired`: by the change that is named. `absent`: there was never such a step, or it is harmless.",
@@ -185,4 +128,4 @@ def page(rows: Iterable[Row], explained: Mapping[tuple[str, str, str], Explained
         f"| `{run_name}` | {kind} | {', '.join(versions)} | {each.verdict} | {' '.join(each.why.split())} |"
         for (run_name, kind, each), versions in grouped.items()
     ]
-    return "\n".join(lines) + "\n" + _ACKS
+    return "\n".join(lines) + "\n"

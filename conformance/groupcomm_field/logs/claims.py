@@ -18,8 +18,6 @@ from groupcomm.view import Address, ViewId
 from .replaying import Life, Rejected, Step
 from .states import one_sequence
 
-__all__ = ["Judged", "judge"]
-
 
 @define
 class Judged:

@@ -23,8 +23,6 @@ from groupcomm_runtime.layers import LAYERS
 
 from .replaying import Life
 
-__all__ = ["Decided", "Different", "decide"]
-
 _NUMBERED: Final = re.compile(r".+#[1-9][0-9]*", re.DOTALL)
 _FIRST: Final = 10**8
 _SHOWN: Final = 5  # events of the layer; the last differs

@@ -29,8 +29,6 @@ from groupcomm_runtime.logs import EVERY, FORMAT, SELF, chained, digest, lines_o
 from groupcomm_runtime.settings import Settings
 from groupcomm_simulator.taps import Note, Tap
 
-__all__ = ["CODEC", "Declares", "Life", "Marks", "Primary", "Rejected", "Sets", "Step", "Takes", "read_log", "replayed"]
-
 CODEC: Final = Codec(LAYERS)
 
 

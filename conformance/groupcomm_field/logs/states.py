@@ -14,8 +14,6 @@ from groupcomm.view import Address, ViewId
 
 from .replaying import Declares, Life, Marks, Primary, Rejected, Sets, Takes
 
-__all__ = ["one_sequence"]
-
 
 @define(eq=False)
 class _Story:

@@ -14,8 +14,6 @@ from groupcomm_runtime.frames import Frame, Seal
 
 from .member import GROUP, KEY
 
-__all__ = ["flood", "idle", "random_bytes"]
-
 _FLOOD: Final = 500  # datagrams
 _CONNECTIONS: Final = 50
 _IDLE: Final = 300

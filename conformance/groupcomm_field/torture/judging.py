@@ -14,8 +14,6 @@ from groupcomm_runtime.transfer import numbered
 
 from .outcome import Outcome
 
-__all__ = ["judge_logs", "sent"]
-
 
 def judge_logs(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> None:
     """Hold the logs of all incarnations against the stack, and against each other."""

@@ -32,8 +32,6 @@ from groupcomm_runtime import EndedError, Group, GroupError, Message, NewLife, N
 from .namespaces import enter, own_interface
 from .network import Faulty, LossySocket, LossyTcp, Rules
 
-__all__ = ["DISK_FULL", "GROUP", "KEY", "LOOPBACK"]
-
 GROUP: Final = "torture"
 KEY: Final = b"what members under torture know"
 

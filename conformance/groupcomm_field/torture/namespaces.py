@@ -14,8 +14,6 @@ from typing import Final
 
 from groupcomm_conformance.files.errors import PathError
 
-__all__ = ["Namespaces", "enter", "own_interface"]
-
 _NEW_NETWORK: Final = 0x40000000  # CLONE_NEWNET
 _HERE, _AWAY = "hub", "away"
 _NETWORK: Final = "10.77.0."

@@ -13,8 +13,6 @@ from attrs import frozen
 from groupcomm_runtime.discovery import Place
 from groupcomm_runtime.transports import Tcp
 
-__all__ = ["CALM", "Faulty", "LossySocket", "LossyTcp", "Rules"]
-
 _REMEMBERED: Final = 200
 _LATEST: Final = 0.3  # seconds
 

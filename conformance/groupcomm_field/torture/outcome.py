@@ -6,8 +6,6 @@ from attrs import define, field, frozen
 
 from groupcomm.view import Address
 
-__all__ = ["Campaign", "Outcome"]
-
 
 @frozen
 class Campaign:

@@ -9,8 +9,6 @@ from typing import Any, Final
 
 from attrs import frozen
 
-__all__ = ["KINDS", "NETWORK", "OF_STATES", "OF_TCP", "Fault", "Round", "drawn"]
-
 KINDS: Final = {
     "kill": "a member is killed, and begins again when the round ends",
     "kill two": "two members are killed within half a second",

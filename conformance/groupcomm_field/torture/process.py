@@ -8,8 +8,6 @@ from typing import IO, TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from groupcomm_runtime.discovery import Place
 
-__all__ = ["Process"]
-
 _ANSWERS: Final = 2.0  # seconds that an answer may take, before it is asked again
 
 

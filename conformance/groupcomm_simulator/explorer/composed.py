@@ -26,8 +26,6 @@ from groupcomm_simulator.world import LOSSY
 if TYPE_CHECKING:
     from groupcomm.view import ViewId
 
-__all__ = ["Class", "Configuration", "Group", "Label", "Seat", "State"]
-
 T = TypeVar("T")
 State: TypeAlias = tuple[int, ...]
 Label: TypeAlias = tuple[str, ...]

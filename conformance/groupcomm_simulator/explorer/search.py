@@ -24,8 +24,6 @@ from groupcomm_simulator.judges.claims import Violation
 
 from .composed import Class, Configuration, Group, Label, State
 
-__all__ = ["Explored", "explore"]
-
 
 @frozen
 class Explored:

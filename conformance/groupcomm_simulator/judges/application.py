@@ -22,8 +22,6 @@ from groupcomm.view import Address, View, ViewId
 from .claims import Judge, Message, Verdicts
 from .membership import Process
 
-__all__ = ["CONJUNCTS", "ApplicationView", "History", "Life", "of_one", "of_two", "seen", "violated"]
-
 History: TypeAlias = tuple[object, ...]
 
 CONJUNCTS: Final = (

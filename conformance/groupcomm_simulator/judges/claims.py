@@ -12,8 +12,6 @@ from typing import Final
 
 from attrs import field, frozen
 
-__all__ = ["CLAIMS", "MERGING", "Judge", "Message", "Verdicts", "Violation"]
-
 Message = tuple[str, int]
 """A message of an application: the name of its process and a number that counts from 1."""
 

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Sequence
 
 from groupcomm.view import Address, View, ViewId
 
-__all__ = ["Decided", "Membership", "NotAllowedError", "Process", "comes_after"]
-
 
 class NotAllowedError(ValueError):
     """Something is not within a guarantee. `conjunct`: what forbids it, as its module names it."""

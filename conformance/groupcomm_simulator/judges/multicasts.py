@@ -7,8 +7,6 @@ from groupcomm.view import Address
 from .claims import Judge, Verdicts
 from .membership import Decided, Process
 
-__all__ = ["ReliableMulticast"]
-
 
 class ReliableMulticast(Judge):
     """In a view each member hears each other's multicasts of this view: all, once, in the order sent."""

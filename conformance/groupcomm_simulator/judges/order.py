@@ -5,8 +5,6 @@ from groupcomm.view import Address
 from .claims import Judge, Message, Verdicts
 from .membership import Decided, Process
 
-__all__ = ["TotalOrderBroadcast"]
-
 
 class _Delivered:
     """The deliveries of a process: for each message its place and the view; per view, in order."""

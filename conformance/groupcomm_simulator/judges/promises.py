@@ -10,8 +10,6 @@ from collections.abc import Mapping
 
 from .membership import Decided, NotAllowedError, Process
 
-__all__ = ["JoinDigest", "leads"]
-
 
 class Promise:
     """A promise: its giver, the giver's view, the joiner, and the digest: the highest seqnos delivered."""

@@ -9,8 +9,6 @@ from .claims import Judge, Verdicts
 from .membership import Decided, Process
 from .promises import leads
 
-__all__ = ["StabilitySafety", "Window", "Windows"]
-
 
 class Window(Protocol):
     """Where a window starts, and the highest seqnos that were delivered and purged."""

@@ -7,8 +7,6 @@ from groupcomm.view import Address, ViewId
 
 from .claims import Judge, Message, Verdicts
 
-__all__ = ["OneSequence", "OneState", "Story"]
-
 Story: TypeAlias = tuple[Message, ...]
 """The state of an application, as the sequence of messages that made it."""
 

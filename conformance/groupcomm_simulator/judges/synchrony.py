@@ -15,8 +15,6 @@ from groupcomm.view import NO_VIEW, Address, ViewId
 
 from .claims import Judge, Verdicts
 
-__all__ = ["VirtualSynchrony"]
-
 
 class VirtualSynchrony(Judge):
     """Members that go from one view to the next together have received the same in it.

@@ -14,8 +14,6 @@ from groupcomm.view import Address
 from .claims import Judge, Verdicts
 from .membership import Process
 
-__all__ = ["ReliableUnicast"]
-
 
 class _Pair:
     """The messages of a process to an address: `sent`, counted from `first` on.

@@ -12,8 +12,6 @@ from groupcomm.view import Address, ViewId
 from .claims import Judge, Verdicts
 from .membership import Decided, Process
 
-__all__ = ["UniformDelivery"]
-
 
 class UniformDelivery(Judge):
     """A message that is safe is delivered by all members that go the way of its sender.

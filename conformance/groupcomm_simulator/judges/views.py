@@ -31,8 +31,6 @@ from .claims import Judge, Verdicts
 from .membership import Decided, Membership, NotAllowedError, Process, comes_after
 from .promises import JoinDigest
 
-__all__ = ["Known", "Views"]
-
 
 class Known(Protocol):
     """The group around a member, as the judge asks for it."""

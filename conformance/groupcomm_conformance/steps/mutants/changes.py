@@ -10,8 +10,6 @@ from groupcomm_conformance.tla.tree import Apply, At, Definition, Expression, Na
 from .places import Known, dispatched
 from .shapes import Shapes
 
-__all__ = ["SHOW", "Change", "Maker", "field_names"]
-
 Change: TypeAlias = tuple[str, Expression]
 """The change, in words, and the new expression."""
 

@@ -13,8 +13,6 @@ from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.table import StepTable, Tables
 from groupcomm_conformance.tla.values import Value
 
-__all__ = ["ModelTable", "conforming", "tables_of"]
-
 
 @frozen
 class ModelTable:

@@ -28,8 +28,6 @@ from groupcomm_conformance.tla.values import Value, identical
 from .conforming import ModelTable
 from .implementation import Mutant
 
-__all__ = ["Judge", "mutated", "verdicts"]
-
 _LIMIT: Final = 0.5
 
 

@@ -30,8 +30,6 @@ from attrs import field, frozen
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.strict_yaml import Node
 
-__all__ = ["About", "Reason", "Reasons", "explanations"]
-
 
 @frozen
 class Reason:

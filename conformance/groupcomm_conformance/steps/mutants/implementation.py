@@ -19,8 +19,6 @@ from attrs import frozen
 
 from groupcomm_conformance.protocols.derive import Protocol
 
-__all__ = ["Mutant", "changed", "mutants"]
-
 _ERRORS: Final = ("LocalProtocolError", "RemoteProtocolError")
 
 

@@ -18,8 +18,6 @@ from groupcomm_conformance.tla.tree import (
 )
 from groupcomm_conformance.tla.values import Value, identical
 
-__all__ = ["Known", "dispatched", "places", "reached", "unheard"]
-
 _STANDARD: Final = frozenset({"Naturals", "Integers", "Sequences", "FiniteSets", "TLC", "Bags", "Reals"})
 _NO_PLACE: Final = frozenset({"$Pair", "$Seq", "$RcdSelect", "$RcdConstructor"} | {"=", "/=", r"\in", r"\notin"})
 """Forms whose strings are names of fields, or are changed with the comparison that they are in."""
@@ -85,6 +83,7 @@ def _event_parameters(definitions: Definitions, operators: Sequence[Definition])
 
 
 def names_in(node: Expression, inside: Callable[[Expression], Iterator[Expression]]) -> Iterator[Name]:
+    """Every name in an expression, and in what is `inside` it."""
     match node:
         case Apply(operator):
             yield operator

@@ -9,18 +9,6 @@ from .explaining import Reasons
 from .implementation import Mutant
 from .verdicts import Judged
 
-__all__ = [
-    "REQUIRED",
-    "SPEC_REQUIRED",
-    "Fate",
-    "claim_lines",
-    "condition_lines",
-    "lines",
-    "spec_lines",
-    "spec_told",
-    "told",
-]
-
 REQUIRED: Final = 0.95
 """The part of an implementation's mutants that must be killed."""
 

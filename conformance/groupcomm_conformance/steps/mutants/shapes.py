@@ -6,8 +6,6 @@ from attrs import field, frozen
 
 from groupcomm_conformance.tla.values import Fn, Value
 
-__all__ = ["Shapes"]
-
 
 @frozen
 class Shapes:

@@ -33,8 +33,6 @@ from groupcomm_conformance.tlc.output import Progress
 from .places import reached
 from .specification import SpecMutant
 
-__all__ = ["Bench", "Block", "Noticed", "confront", "module_text", "sample"]
-
 ROOT: Final = "Mutants"
 """The name of the generated module."""
 

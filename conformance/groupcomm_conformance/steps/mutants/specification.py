@@ -27,8 +27,6 @@ from .changes import SHOW, Maker, field_names
 from .places import Known, places, reached
 from .shapes import Shapes
 
-__all__ = ["SpecMutant", "mutants"]
-
 
 @frozen(eq=False)
 class SpecMutant:

@@ -26,8 +26,6 @@ from .shapes import Shapes
 from .spec_by_tlc import Noticed, confront
 from .specification import SpecMutant, mutants
 
-__all__ = ["Judged", "broken", "given", "judge"]
-
 
 @frozen
 class Judged:
