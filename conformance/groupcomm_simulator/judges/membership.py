@@ -60,7 +60,8 @@ class Decided:
         self.processes = processes
         self.at = {process.address: process for process in processes}
         self.preds = preds
-        self.roots = frozenset({number}).union(*(pred.roots for pred in preds)) - ({number} if preds else set())
+        roots = frozenset[int]().union(*(pred.roots for pred in preds))
+        self.roots: frozenset[int] = roots or frozenset({number})
         self.forgotten = frozenset[int]()
         self.successors: list[Decided] = []
         self.joins = frozenset(p for p in processes if not any(p in pred.processes for pred in preds))
