@@ -142,8 +142,10 @@ ABCDE == <<"A", "B", "C", "D", "E">>
 \* A takes in D and E, and leaves that view with B alone.
 GivenUp == <<FirstView(1, "A", ABC), Next1(2, "A", ABCDE, {1}, {"D", "E"}), Next1(3, "A", AB, {2}, {})>>
 
-\* Three of five continue, and then two of the three.
-ThreeOfFive == <<FirstView(1, "D", <<"D", "A", "B", "C", "E">>), Next1(2, "A", ABC, {1}, {}), Next1(3, "A", <<"A", "C">>, {2}, {})>>
+\* Three of five continue, two of these are alone for a while, and meet.
+ThreeOfFive ==
+    <<FirstView(1, "D", <<"D", "A", "B", "C", "E">>), Next1(2, "A", ABC, {1}, {}), Next1(3, "A", A, {2}, {}),
+      Next1(3, "C", <<"C">>, {2}, {}), Next1(4, "A", <<"A", "C">>, {3, 4}, {})>>
 
 (* ... in which members begin again, with or without their records: instead of MayFollow. *)
 
