@@ -10,7 +10,7 @@ PROTOCOL ?= $(filter-out note_%,$(notdir $(patsubst %/models.yaml,%,$(wildcard s
 ARGS ?=
 EVENTS ?= 1000000
 # States of STABLE's largest model in which TLC judges what the solver is given (`prove`): `nightly` takes 1,000.
-STATES ?= 900
+STATES ?= 500
 # Workers of the tests: one more than there are cores, up to four, for some tests wait for sockets and timers.
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN | awk '{ print ($$1 < 3) ? $$1 + 1 : 4 }')
 # What `nightly` does, but for what it does for each PROTOCOL.

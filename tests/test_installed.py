@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from groupcomm_conformance.ports.packing import pack
-from groupcomm_conformance.ports.vector_files import protocol_files
+from groupcomm_conformance.ports.vector_files import FORMAT, protocol_files
 from tests.cores import MANIFESTS
 
 pytestmark = pytest.mark.installed
@@ -166,7 +166,8 @@ def elsewhere(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
     made = {
         f"heartbeat/{path}": data for path, data in protocol_files(ROOT, manifest, [manifest.model("misuse")]).items()
     }
-    told = {"protocols": {"heartbeat": {"sha256": hashlib.sha256(made["heartbeat/manifest.json"]).hexdigest()}}}
+    digest = hashlib.sha256(made["heartbeat/manifest.json"]).hexdigest()
+    told = {"format": FORMAT, "protocols": {"heartbeat": {"sha256": digest}}}
     files = [
         pack(f"groupcomm-vectors-{VERSION}", {**made, "release.json": json.dumps(told).encode()}, folder / "release")
     ]
@@ -216,7 +217,8 @@ def test_a_port_elsewhere_is_held_to_a_release(elsewhere: Path) -> None:
         (elsewhere / "port" / "src" / "port" / "Port.java").write_text(text)
         assert (0, "") == run(elsewhere / "port", "sh", "-c", "javac -d build src/port/*.java")[::2]
         script = f"export VERSION={VERSION}\n{steps()['judge']}"
-        return run(elsewhere, "bash", "-euo", "pipefail", "-c", script)[:2]
+        code, *said = run(elsewhere, "bash", "-euo", "pipefail", "-c", script)
+        return code, "".join(said)
 
     code, told = judged(right)
     assert 0 == code, told

@@ -190,11 +190,24 @@ def test_local_steps_conform_after_rows_that_could_not_happen(name: str) -> None
 # Walks
 
 
-@of_models((name, model) for name in NAMES for model in select(MANIFESTS[name]) if model.walk)
+def walked(name: str) -> list[Model]:
+    """The models whose graphs are walked, the smallest first."""
+    found = [model for model in select(MANIFESTS[name]) if model.walk]
+    return sorted(found, key=lambda model: model.counts.transitions if model.counts else 0)
+
+
+@of_models((name, walked(name)[0]) for name in NAMES)
 def test_the_members_follow_the_graph(name: str, model: Model) -> None:
     graph = graph_of(name, model.name)
     assert graph.actions
     run_state_machine_as_test(machine(follower(name, model), graph))
+
+
+@pytest.mark.nightly
+@of_models((name, model) for name in NAMES for model in walked(name)[1:])
+def test_the_members_follow_a_larger_graph(name: str, model: Model) -> None:
+    """The smallest one of a protocol is walked for each change, and random walks of models with joins and leaves are followed."""
+    test_the_members_follow_the_graph(name, model)
 
 
 def large(name: str) -> list[Model]:
