@@ -811,6 +811,8 @@ class Group:
 
     def changed(self) -> None:
         self._turned.set()
+        if not self._has_state.is_set() and self._member.keeps_state:  # no event says that what it had is kept
+            self._knows_state()
         self._operations.drops(self._member.counts, time.monotonic())
         if self._left.is_set() or (self._member.may_send and not self.full and not self._leaving):
             self._can_send.set()

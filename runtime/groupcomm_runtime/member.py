@@ -272,6 +272,11 @@ class Member:
         return self._transfer is None or (self._transfer.has and not self._transfer.vacant)
 
     @property
+    def keeps_state(self) -> bool:
+        """True if it has the state, and no choice is open of which state is kept."""
+        return self.has_state and (self._transfer is None or self._transfer.settled)
+
+    @property
     def may_declare(self) -> bool:
         """True if no member of its view gives it the state, and it does not ask one now."""
         mine = self._transfer
@@ -440,6 +445,7 @@ class Member:
                 self._log.flush()
             self._send_out()
             self._scheduled = False
+            self._sends_later()  # where no event says that what it had is kept
             if self._beats or (self._queue and not hears):
                 self._schedule()
             self._application.changed()
@@ -464,7 +470,7 @@ class Member:
 
     def _step(self, cause: str, event: Event, data: bytes) -> None:
         if isinstance(event, Called):
-            if isinstance(event.request, Multicast) and not self.has_state:
+            if isinstance(event.request, Multicast) and (self._later or not self.has_state):
                 self._later.append(event)  # STATE_TRANSFER takes none from a member that lacks the state
                 return
             if isinstance(event.request, Send):

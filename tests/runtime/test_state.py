@@ -478,6 +478,33 @@ def test_where_no_member_has_the_state_an_application_declares_one(tmp_path: Pat
     run(test())
 
 
+def test_a_member_that_took_its_state_for_old_hears_that_it_is_kept(tmp_path: Path) -> None:
+    """The decision after its declaration keeps what it had, and has no effect that says so."""
+
+    async def test() -> None:
+        one, other = Member("a"), Member("b")
+        await one.join(tmp_path)
+        await other.join(tmp_path)
+        assert await other.has_state(30)
+        member = other.group._member  # noqa: SLF001 - its state is made old
+        mine = member._transfer  # noqa: SLF001
+        assert mine is not None
+        sent = asyncio.create_task(other.group.send(b"waits"))
+        await asyncio.sleep(0)
+        old = evolve(mine, vacant=True, settled=False, name=(mine.view.id,))
+        member._state = member._stack.put(state_transfer, member._state, old)  # noqa: SLF001
+        other.group.transfers(state_transfer.NoState())
+        assert not await other.has_state(0.2)
+        other.group.declare_state()
+        assert await other.has_state(10)
+        await asyncio.wait_for(sent, 10)
+        await until(lambda: ["waits"] == one.state == other.state)
+        for each in (one, other):
+            await each.leave()
+
+    run(test())
+
+
 def test_a_state_comes_once_whatever_views_and_members_there_are(tmp_path: Path) -> None:
     """A state of 4 MiB: five members, and a sixth comes and goes all the time."""
     size = 4 << 20

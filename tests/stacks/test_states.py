@@ -146,6 +146,7 @@ def test_what_one_member_alone_delivers_in_a_view_is_in_no_sequence_yet() -> Non
     """A coordinator that is cut off delivers in a view that the others leave without its messages."""
     judge = OneSequence(Verdicts())
     judge.in_primary("A", at(1), (("A", 1), ("A", 2)), {("A", 2)})
+    judge.in_primary("A", at(1), (("A", 1), ("A", 2)), ())
     judge.in_primary("B", at(2), (("A", 1), ("B", 1)), {("B", 1)})
     with pytest.raises(Violation, match="SequenceOnlyGrows: B"):
         judge.in_primary("B", at(3), (("B", 1),), ())

@@ -82,9 +82,9 @@ class OneSequence(Judge):
         self._safe.append((view.counter, message))
 
     def in_primary(self, member: Address, view: ViewId, story: Story, ordered: Container[Message]) -> None:
-        """A member has the state in a formed view, in which these messages were ordered.
+        """A member has the state in a formed view, in which these messages were ordered, some perhaps again.
 
-        They may be its own alone: it may be cut off. They count where a next view is formed with them.
+        Those that its state ends with may be its own alone: it may be cut off. They count where a next view has them.
         """
         if view.counter < self._counter:
             return
@@ -94,7 +94,8 @@ class OneSequence(Judge):
         if not _is_prefix(self._sequence, story) and (view.counter == self._counter or not excused):
             self._fail(claim, f"{member} has {story} in {view}, and the primary had {self._sequence}")
         if view.counter > self._counter:
-            self._counter, self._sequence = view.counter, tuple(each for each in story if each not in ordered)
+            before = max((place for place, each in enumerate(story, 1) if each not in ordered), default=0)
+            self._counter, self._sequence = view.counter, story[:before]
             for counter, message in self._safe:
                 if counter < view.counter:
                     self._judged("SafeIsKept")
