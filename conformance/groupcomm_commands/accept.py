@@ -13,6 +13,7 @@ from groupcomm_conformance.models.manifest import find_root
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.deciding import decide
 from groupcomm_field.logs.replaying import Life, Rejected, read_log, replayed
+from groupcomm_field.torture.outcome import logs_and_killed
 
 from . import campaigns
 from .exits import verdict
@@ -24,7 +25,10 @@ _MOST: Final = 10**9
 
 
 def command(
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs of a group, or folders of them.")],
+    logs: Annotated[
+        list[Path],
+        typer.Argument(metavar="LOG...", help="Logs of a group, or folders of them; the folder of a torture, too."),
+    ],
     *,
     killed: Annotated[
         list[str] | None,
@@ -47,10 +51,12 @@ def command(
     them are judged here, of digests of their messages. The verdicts are the same.
     """
     most = _STEPS if steps is None else steps
-    paths = [file for log in logs for file in (sorted(log.glob("*.log")) if log.is_dir() else [log])]
+    found = [logs_and_killed(log) if log.is_dir() else ([log], frozenset[str]()) for log in logs]
+    paths = [path for some, _ in found for path in some]
     if not paths:
         raise PathError(logs[0], "there is no log in it", "name a folder with logs of groupcomm_runtime")
-    spared = {path: bool(set(killed or ()) & {path.stem, name_and_life(path.stem)[0]}) for path in paths}
+    spares = frozenset(killed or ()).union(*(names for _, names in found))
+    spared = {path: bool(spares & {path.stem, name_and_life(path.stem)[0]}) for path in paths}
     if master is None and table is None:
         lives = [replayed(path, read_log(path), killed=spared[path], most=most).brief() for path in paths]
     else:

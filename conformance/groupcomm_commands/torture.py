@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from groupcomm_conformance.files.errors import PathError
+from groupcomm_field.torture.outcome import OUTCOME
 from groupcomm_field.torture.running import Campaign, Outcome, tortured
 from groupcomm_runtime.frames import LARGEST_MESSAGE
 
@@ -105,7 +106,7 @@ def command(
             shutil.rmtree(folder, ignore_errors=True)
     record = _record(outcome, folder if kept else None)
     if kept:
-        (folder / "outcome.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        (folder / OUTCOME).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     if as_json:
         typer.echo(json.dumps(record, indent=2))
     else:
@@ -145,8 +146,7 @@ def _lines(outcome: Outcome, folder: Path | None) -> list[str]:
     if len(outcome.found) > _SHOWN:
         lines.append(f"({len(outcome.found) - _SHOWN} more)")
     if folder is not None:
-        killed = "".join(f" --killed {each}" for each in outcome.killed)
-        lines.append(f"logs: {folder}; again: groupcomm accept {folder / 'logs'}{killed}")
+        lines.append(f"logs: {folder}; again: groupcomm accept {folder}")
     lines.append("something is found" if outcome.found else "nothing is found")
     return lines
 

@@ -311,6 +311,28 @@ def test_the_command_accepts_rejects_and_knows_who_was_killed(logs: dict[Path, b
     assert 0 == code, output
 
 
+def test_the_folder_of_a_campaign_says_which_incarnations_were_killed(logs: dict[Path, bytes], tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    for path, text in logs.items():
+        (tmp_path / "logs" / path.name).write_bytes(text)
+    cut, empty = tmp_path / "logs" / min(logs).name, tmp_path / "logs" / "z#1.log"
+    cut.write_bytes(cut.read_bytes()[:-9])
+    empty.touch()
+    outcome = tmp_path / "outcome.json"
+    outcome.write_text(json.dumps({"killed": [cut.stem, empty.stem]}))
+    code, output = run(tmp_path)
+    assert 0 == code, output
+    assert empty.name not in output, "it was killed before its first line"
+    outcome.write_text(json.dumps({"killed": [empty.stem]}))
+    code, output = run(tmp_path)
+    assert 1 == code
+    assert "the log is cut" in output
+    for wrong in ("{", "[]", '{"killed": [1]}'):
+        outcome.write_text(wrong)
+        result = CliRunner().invoke(app, ["accept", str(tmp_path)])
+        assert "outcome.json:1: expected" in str(result.exception)
+
+
 def test_a_file_that_is_no_log_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text("hello\n")
     result = CliRunner().invoke(app, ["accept", str(tmp_path)])

@@ -19,12 +19,14 @@ from typer.testing import CliRunner
 
 from groupcomm.effects import PassUp
 from groupcomm.events import ViewInstalled
+from groupcomm_commands import torture
 from groupcomm_commands.main import app
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.deciding import decide
 from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import LossySocket, Rules
+from groupcomm_field.torture.outcome import Outcome, logs_and_killed
 from groupcomm_field.torture.plan import KINDS, OF_STATES, OF_TCP, Fault, Round, drawn
 from groupcomm_field.torture.running import Campaign, names_of, tortured
 from tests.runtime.broken_glue import BROKEN, noticed
@@ -131,6 +133,9 @@ def test_all_kinds_of_faults_and_the_logs_of_all_lives_are_accepted(tmp_path: Pa
     assert record["judged"]["sent by survivors"] > 30
     assert record["judged"]["views"] > 20
     assert record == json.loads((out / "outcome.json").read_text())
+    assert record["killed"]
+    again = CliRunner().invoke(app, ["accept", str(out), "--steps", "0"])
+    assert 0 == again.exit_code, again.output
     lost_is_noticed(out, record)
     tlc_decides(out, record)
 
@@ -300,6 +305,15 @@ def test_no_process_is_left_when_a_campaign_is_ended(tmp_path: Path, number: sig
             campaign.kill()
     pids = [int(line.split()[-1]) for line in log.read_text().splitlines() if "begins" in line]
     until(lambda: not any(map(runs, pids)), "no member is left")
+
+
+def test_the_command_that_judges_again_is_short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A campaign kills hundreds of incarnations; the file in its folder names them."""
+    killed = [f"a#{life}" for life in range(300)]
+    monkeypatch.setattr(torture, "tortured", lambda campaign, *_: Outcome(campaign, killed=killed, found=["it"]))
+    result = CliRunner().invoke(app, ["torture", "--out", str(tmp_path / "out")])
+    assert f"again: groupcomm accept {tmp_path / 'out'}\n" in result.output
+    assert ([], frozenset(killed)) == logs_and_killed(tmp_path / "out")
 
 
 def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:

@@ -12,14 +12,13 @@ from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import Life, replayed
 from groupcomm_runtime.transfer import numbered
 
-from .outcome import Outcome
+from .outcome import Outcome, logs_of
 
 
 def judge_logs(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> None:
     """Hold the logs of all incarnations against the stack, and against each other."""
     lives = []
-    # One that was killed before its first line has done nothing.
-    paths = sorted(path for path in logs.glob("*.log") if path.stat().st_size or path.stem not in outcome.killed)
+    paths = logs_of(logs, frozenset(outcome.killed))
     for at, path in enumerate(paths):
         progress(f"log {at + 1} of {len(paths)}")
         lives.append(replayed(path, path.read_bytes(), killed=path.stem in outcome.killed, most=0))

@@ -1,10 +1,17 @@
 """A campaign that is ordered, and what came of it."""
 
 from collections import Counter
+from pathlib import Path
+from typing import Final
 
 from attrs import define, field, frozen
 
 from groupcomm.view import Address
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.files.reading import json_value, read_text
+
+OUTCOME: Final = "outcome.json"
+"""The file with the outcome, in the folder of a campaign."""
 
 
 @frozen
@@ -49,3 +56,22 @@ class Outcome:
     found: list[str] = field(factory=list)
     before_declaration: set[str] = field(factory=set)  # messages that were safe when a state was last declared
     seconds: float = 0.0
+
+
+def logs_and_killed(folder: Path) -> tuple[list[Path], frozenset[str]]:
+    """The logs in a folder, and the incarnations that were killed. In the folder of a campaign its outcome names them.
+
+    Raises FileError for a file of that name that is no outcome.
+    """
+    file = folder / OUTCOME
+    if not file.exists():
+        return sorted(folder.glob("*.log")), frozenset()
+    match json_value(read_text(file), str(file)):
+        case {"killed": [*killed]} if all(type(each) is str for each in killed):
+            return logs_of(folder / "logs", frozenset(killed)), frozenset(killed)
+    raise FileError(str(file), 1, "the outcome of a campaign, with a list `killed`")
+
+
+def logs_of(folder: Path, killed: frozenset[Address]) -> list[Path]:
+    """The logs of a campaign, less those of incarnations that were killed before their first line: they did nothing."""
+    return sorted(each for each in folder.glob("*.log") if each.stat().st_size or each.stem not in killed)
