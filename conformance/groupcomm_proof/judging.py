@@ -22,6 +22,7 @@ from .second import asked_again
 # What follows without the subject of an ablation takes 90,000. A small group says of the rest that it fails.
 _SOON: Final = 200_000
 
+
 @frozen
 class Judged:
     """The answers of both solvers about an obligation. `again`: that of cvc5; None where it was not asked."""
