@@ -101,7 +101,7 @@ ApplyToCasts(action, m, event, consumed, k, orders, again) ==
     \E step \in {MemberStep(local[m], event)} :
         ApplyBeyond(action, m, event, consumed, k, orders, again, Locals(m, step), Wires(m, consumed, step),
                     Applications(m, step),
-                    [Casts(m, step) EXCEPT ![m] = IF action = "DeliverApp" THEN Append(@, AskMessage(m, 0)) ELSE @])
+                    [Casts(m, step) EXCEPT ![m] = IF action = "DeliverApp" THEN Append(@, TellMessage(NoViewId, StandingOf(local[m]))) ELSE @])
 
 \* In the place of HeardByAll.
 KnownToOne == FALSE
