@@ -53,7 +53,7 @@ class Config:
     "fifo": all, in order. Weaker than the guarantee are "unordered" (each as it comes) and "lossy" (what
     comes is delivered; what was sent before it, and has not come, is not).
 
-    `own_at_once`: a member delivers its own in the step in which it sends them. `ReliableMulticast!OwnAtOnce`.
+    `own_at_once`: a member delivers its own in the step in which it sends them. `ReliableMulticast!OwnAtOnceStep`.
     """
 
     delivers: Literal["fifo", "unordered", "lossy"] = "fifo"
