@@ -233,7 +233,7 @@ class Folder:
         self._group, self._name = group, name
         self._aside = own / f".{name}.aside"  # what a killed process of this name left is removed
         self._place: Place | None = None
-        self._written: set[Address] = set()
+        self._written: dict[Address, Path] = {}
         try:
             _refuse_former_era(first, era)
             for each in (folder, own):
@@ -291,12 +291,11 @@ class Folder:
             return
         with suppress(OSError):  # the folder is gone, or full, for a while: the group does without it
             self._write_aside()
-            self._aside.replace(self._file(member))
-            self._written.add(member)
+            self._written[member] = self._aside.replace(self._file(member))
 
     def renew(self, member: Address) -> None:
         with suppress(OSError):
-            if not self._file(member).exists():
+            if member not in self._written or not self._written[member].exists():
                 self.write(member)
 
     def read(self) -> Reading:

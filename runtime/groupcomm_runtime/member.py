@@ -11,7 +11,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Final, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from attrs import define, evolve, field
 
@@ -201,7 +201,7 @@ class Member:
         self._later: list[Called] = []
         """Own multicasts that wait until this member has the state."""
         self._own = _Own()
-        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._timers: dict[str, asyncio.Handle] = {}
         self._places: dict[Address, Place] = {}
         self._once: dict[Address, Once] = {}
         self._owed: dict[Address, int] = {}
@@ -224,14 +224,13 @@ class Member:
         self._scheduled = self._over = False
         self._ticked = awake_or_not()
         self._installed = time.monotonic()
-        self._hears_until = 0.0
+        self._hears_until = self._forgets_at = 0.0
         self._full_since: float | None = None
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
         if record is not None and record.joined:
             self._take("restored", Raised(sequencer.Restored(record.attempts)))
         self._take("application", Called(PassDown(file_ping.ConnectRequested())))
-        self._take("timer", Fired(BEAT))
-        self._ticker = self._loop.call_soon(self._tick)
+        self._timers[BEAT] = self._loop.call_soon(self._fires, BEAT)
         try:
             transport.begin(self._arrived, self.counts)
         except BaseException:
@@ -404,7 +403,6 @@ class Member:
                 self._step("application", Called(PassDown(file_ping.DisconnectRequested())), b"")
         self._over = True
         self._transport.end()
-        self._ticker.cancel()
         for timer in self._timers.values():
             timer.cancel()
         self._queue.clear()
@@ -510,6 +508,8 @@ class Member:
     def _do(self, effect: Effect, data: bytes) -> None:
         """Do an effect. `data`: the bytes of a datagram's message, if it is encoded already."""
         match effect:
+            case Datagram(to, message) if message.layer == _BEATS:
+                self._says_heartbeat(to, message, data)
             case Datagram(to, message):
                 self._says(to, Arrived(self.me, message), data)
             case SetTimer(name, low, high):
@@ -583,9 +583,6 @@ class Member:
             self.counts[_COUNTED[each.layer, what]] += 1
 
     def _says(self, to: Address, arrived: Arrived, data: bytes) -> None:
-        if arrived.message.layer == _BEATS:
-            self._says_heartbeat(to, arrived.message, data)
-            return
         self._count(arrived.message, "sent")
         members = self.gms.decision.members
         receivers = (*members, *(() if self.me in members else (self.me,))) if to == ALL else (to,)
@@ -608,11 +605,10 @@ class Member:
 
     def _says_heartbeat(self, to: Address, message: Tagged, data: bytes) -> None:
         self.counts["heartbeat sent"] += 1
-        if to not in self._owed and self._pulses.says(to, cast("heartbeat.Heartbeat", message.message)):
-            self._schedule()
-            return
-        self._put(to, _HEARTBEAT + self._pulses.name + (data or _CODEC.encode(message)))
-        self._says_where(to)
+        said: Any = message.message
+        if to in self._owed or not self._pulses.says(to, said):
+            self._put(to, _HEARTBEAT + self._pulses.name + (data or _CODEC.encode(message)))
+            self._says_where(to)
 
     def _fitted(self, name: str, delay: float) -> float:
         """The delay of a timer: none of a message that is sent again is shorter than the round trip.
@@ -632,18 +628,27 @@ class Member:
 
     def _fires(self, name: str) -> None:
         del self._timers[name]
-        if name == BEAT and self._stands_still():  # so the others exclude it
-            self._timers[name] = self._loop.call_later(self._to_beat(self._settings.heartbeat), self._fires, name)
-            return
+        if name == BEAT:
+            with self._ends_with_errors():
+                self._beats_time()
+            if self._over:
+                return
         rests = self._rests(name)
         if rests:
             self._timers[name] = self._loop.call_later(self._fitted(name, rests / 1_000), self._fires, name)
             return
         self.counts[_COUNTED[name.partition("/")[0], "timers"]] += 1
-        (self._beats_first if name == BEAT else self._take)("timer", Fired(name))
+        if name == BEAT:
+            self._beats.append(("timer", Fired(name), b""))
+            self._scheduled = True
+            self._turn()  # at once: a quiet member does nothing else
+        else:
+            self._take("timer", Fired(name))
 
     def _rests(self, name: str) -> int:
         """For how many ms a timer is set again without a step, which would be of no use; 0 if it fires."""
+        if name == BEAT and self._stands_still():  # so the others exclude it
+            return round(self._settings.heartbeat * 1_000)
         if name == HIGHEST and not any(window.kept for window in self._multicasts.windows.values()):
             return cast("nakack.Config", self._configs["nakack"]).highest_interval
         if name == VOTE and not self._votes():
@@ -843,17 +848,17 @@ class Member:
 
     def _takes_pulses(self) -> None:
         """Have HEARTBEAT take the pulses that wait. No other layer has a part in that: without a log none is asked."""
-        config, mine = self._configs[_BEATS], self._beating
-        for sender, said in self._pulses.taken():
-            self.counts["heartbeat received"] += 1
-            if self._log is not None:
+        config, mine, taken = self._configs[_BEATS], self._beating, [*self._pulses.taken()]
+        self.counts["heartbeat received"] += len(taken)
+        if self._log is not None:
+            for sender, said in taken:
                 message = Tagged(_BEATS, said)
                 self._step(f"{sender} {said.number}", Arrived(sender, message), _CODEC.encode(message))
-                continue
-            self.counts["steps"] += 1
+            return
+        self.counts["steps"] += len(taken)
+        for sender, said in taken:
             mine, _ = heartbeat.step(config, mine, heartbeat.HeartbeatReceived(sender, said))
-        if self._log is None:
-            self._state = self._stack.put(heartbeat, self._state, mine)
+        self._state = self._stack.put(heartbeat, self._state, mine)
 
     def _refusal(self, data: bytes) -> bytes:
         """Tell a process that wants to join why this member does not hear it."""
@@ -981,11 +986,6 @@ class Member:
 
     # Driven by time
 
-    def _tick(self) -> None:
-        self._ticker = self._loop.call_later(self._to_beat(self._settings.heartbeat), self._tick)
-        with self._ends_with_errors():
-            self._beats_time()
-
     def _to_beat(self, delay: float) -> float:
         """A delay that ends with a beat, up to half a heartbeat sooner or later; one shorter than a heartbeat as it is.
 
@@ -1017,7 +1017,9 @@ class Member:
         if self._founding:
             self._founds()
         self._says_for_whom_it_waits(now)
-        self._forgets()
+        if now >= self._forgets_at:
+            self._forgets_at = now + self._settings.patience
+            self._forgets()
 
     def _says_for_whom_it_waits(self, now: float) -> None:
         """Tell the application, where its view is not formed for a patience."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 import groupcomm_runtime
 from groupcomm_runtime import BadInputError, Group, NameTakenError
@@ -248,18 +249,22 @@ def test_two_groups_in_one_folder_leave_each_other_alone(tmp_path: Path) -> None
 
 
 def test_who_joins_by_a_folder_that_was_emptied_founds_no_group(tmp_path: Path) -> None:
-    """Members write their records again within a heartbeat, and who finds none looks a second time."""
+    """Members write their records again within a heartbeat, and who finds none looks a second time.
+
+    FILE_PING writes them, too, some heartbeats later: here 15 at least, and the second look comes after three.
+    """
+    settings = evolve(FAST, patience=3.0)
 
     async def test() -> None:
         join = groupcomm_runtime.join
         async with (
-            join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as a,
-            join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST) as b,
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=settings) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=settings) as b,
         ):
             await until(one_view(a, b), "both are in one view")
             for turn in range(4):
                 shutil.rmtree(of_demo(tmp_path))
-                async with join("demo", name=f"c{turn}", key=KEY, folder=tmp_path, settings=FAST) as c:
+                async with join("demo", name=f"c{turn}", key=KEY, folder=tmp_path, settings=settings) as c:
                     assert {a.address, b.address, c.address} == {*c.members}
                 await until(one_view(a, b), "it has left")
 

@@ -236,8 +236,9 @@ def test_members_whose_clocks_agree_beat_at_once(tmp_path: Path) -> None:
             for sock in sockets:
                 sock.sent.clear()
             await asyncio.sleep(20 * BEATS.heartbeat)
-            late = sorted(at % BEATS.heartbeat for sock in sockets for at, data in sock.sent if data[:2] == PULSE)
-            assert late[len(late) // 2] < BEATS.heartbeat / 3, "most are sent soon after the beat"
+            for sock in sockets:  # of all together it would be so once in three times by chance
+                late = sorted(at % BEATS.heartbeat for at, data in sock.sent if data[:2] == PULSE)
+                assert late[len(late) // 2] < BEATS.heartbeat / 3, "most are sent soon after the beat"
 
     run(test())
 
