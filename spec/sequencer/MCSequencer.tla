@@ -114,6 +114,9 @@ AddressAgain ==
 \* C continues with D, and then alone: neither view has a majority.
 Dwindles == <<FirstView(1, "A", ABCD), Next1(2, "C", CD, {1}, {}), Next1(3, "C", <<"C">>, {2}, {})>>
 
+\* D is cut off. A alone is no majority with B: it waits for C, too.
+ThreeOfFour == <<FirstView(1, "D", <<"D", "A", "B", "C">>), Next1(2, "A", ABC, {1}, {})>>
+
 \* A founder takes in two joiners at once, and is cut off before it installs that view.
 JoinersAlone ==
     <<FirstView(1, "A", A), Next1(2, "A", ABC, {1}, {"B", "C"}), Next1(3, "B", BC, {2}, {}), Next1(3, "A", A, {1}, {})>>
@@ -196,6 +199,7 @@ TwoOfC == Of(0, 0, 2, 0)
 TwoOfA == Of(2, 0, 0, 0)
 TwoOfB == Of(0, 2, 0, 0)
 OneOfAAndTwoOfB == Of(1, 2, 0, 0)
+OneOfAAndB == Of(1, 1, 0, 0)
 
 -----------------------------------------------------------------------------
 (* Layers *)

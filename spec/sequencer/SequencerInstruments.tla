@@ -11,8 +11,8 @@ SeenMessages ==
     \cup UNION {UNION {{[sender |-> s, message |-> log[k][s][i]] : i \in DOMAIN log[k][s]} : s \in DOMAIN log[k]} :
                     k \in DOMAIN views}
 
-\* Nothing of the layers below enters SEQUENCER but messages and views.
-SeenOutside(m) == 0
+\* The view that a member has: a model may have others than those of its script.
+SeenOutside(m) == local[m].view
 
 \* Every message that was ever in transit, from its sender and from other members (as no correct peer does). Also with
 \* the identifier of a view of the same counter and another creator. DATA of other incarnations of its sender. Every
@@ -24,14 +24,15 @@ Alphabet(messages, outsides) ==
         stranger == Tag("Z", ViewId(1, "Z"), 1)
         twin(id) == ViewId(id.counter, IF id.creator = "A" THEN "B" ELSE "A")
         twinned == {[p EXCEPT !.message.view_id = twin(@)] : p \in {p \in messages : p.message.type # "PLAIN"}}
-        decided == {ViewOf(History[k]) : k \in DOMAIN History}
+        decided == {ViewOf(History[k]) : k \in DOMAIN History} \cup (outsides \ {NoView})
         lives == {v.id : v \in decided} \cup {twin(v.id) : v \in decided}
         aged == {[p EXCEPT !.message.tag.epoch = id] : p \in {p \in messages : p.message.type = "DATA"}, id \in lives}
+        records == {<<>>, <<CHOOSE v \in decided : TRUE>>, <<View(1, "Z", <<>>)>>}
         reported == {[type |-> "ReportReceived", sender |-> m, message |-> ReportMessage(v.id, attempts)] :
-                        m \in Member \cup {"Z"}, v \in decided, attempts \in {<<>>, <<CHOOSE v \in decided : TRUE>>}}
+                        m \in Member \cup {"Z"}, v \in decided, attempts \in records}
         formed == {[type |-> "FormedReceived", sender |-> m, message |-> FormedMessage(id, n)] :
-                        m \in Member \cup {"Z"}, id \in {v.id : v \in decided} \cup {NoViewId}, n \in {0, 1}}
-        restored == {[type |-> "Restored", attempts |-> attempts] : attempts \in {<<>>, <<CHOOSE v \in decided : TRUE>>}}
+                        m \in Member \cup {"Z"}, id \in {v.id : v \in decided} \cup {NoViewId}, n \in {-1, 0, 1}}
+        restored == {[type |-> "Restored", attempts |-> attempts] : attempts \in records}
     IN (IF Majority \/ MaxMisuses > 0 THEN reported \cup formed \cup restored ELSE {}) \cup
        {[type |-> "SendRequested", payload |-> n] : n \in 1 .. 2}
        \cup {[type |-> "UnicastRequested", to |-> m, payload |-> n] : m \in Member, n \in 0 .. 2}
