@@ -42,7 +42,7 @@ class Change:
     before: "Value | None"
     after: "Value | None"
 
-    def text(self) -> str:
+    def text(self, arrow: str = "->") -> str:
         """Write `path before -> after`; of a large set, only the elements that came and went."""
         before, after = (_or_none(value) for value in (self.before, self.after))
         if (
@@ -53,7 +53,7 @@ class Change:
             came = [f"+ {brief(value)}" for value in sorted(self.after - self.before, key=order)]
             went = [f"- {brief(value)}" for value in sorted(self.before - self.after, key=order)]
             return f"{self.path} {', '.join((*came, *went))}".strip()
-        return f"{self.path} {before} -> {after}".strip()
+        return f"{self.path} {before} {arrow} {after}".strip()
 
 
 def diff(before: Value, after: Value, path: str = "") -> list[Change]:
