@@ -19,7 +19,7 @@ from .ablations import Ablation
 from .proving import THEORIES, Obligation, Proved, Theory, obligations, prove, refuted
 from .second import asked_again
 
-# What follows without the subject of an ablation takes 90,000. A small group says of the rest that it fails.
+# A proof that does without the subject of an ablation takes 90,000 units. Of the rest a small group says that it fails.
 _SOON: Final = 200_000
 
 

@@ -16,7 +16,7 @@ import pytest
 from attrs import evolve
 
 import groupcomm_runtime
-from groupcomm.view import View, ViewId, is_former, name_and_life
+from groupcomm.view import Address, View, ViewId, is_former, name_and_life
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import CALM, LossySocket
@@ -88,6 +88,21 @@ async def until_primary(group: Group) -> None:
     await until(lambda: group.primary)
 
 
+async def comes_and_goes(one: Group, another: AbstractAsyncContextManager[Group]) -> Address:
+    """Have another member join that one, and leave; give the address that it had."""
+    async with another as other:
+        await until_members(one, 2)
+        gone = other.address
+    await until_members(one, 1)
+    return gone
+
+
+def sets_clock_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set the clock back an hour, for incarnations that begin."""
+    now = time.time_ns
+    monkeypatch.setattr("groupcomm_runtime.group.time.time_ns", lambda: now() - 3_600 * 10**9)
+
+
 @pytest.mark.parametrize("majority", [True, False])
 @pytest.mark.parametrize("finds", ["folder", "peers"])
 def test_with_a_clock_that_was_set_back_a_member_is_back_in_seconds(
@@ -103,12 +118,8 @@ def test_with_a_clock_that_was_set_back_a_member_is_back_in_seconds(
     async def test() -> None:
         async with joins("a", "127.0.0.1:9") as one:
             known = f"127.0.0.1:{one.place[1]}"
-            async with joins("b", known) as other:
-                await until_members(one, 2)
-                former = other.address
-            await until_members(one, 1)
-            now = time.time_ns
-            monkeypatch.setattr("groupcomm_runtime.group.time.time_ns", lambda: now() - 3_600 * 10**9)
+            former = await comes_and_goes(one, joins("b", known))
+            sets_clock_back(monkeypatch)
             async with asyncio.timeout(20), joins("b", known) as other:
                 await until_members(one, 2)
                 assert name_and_life(other.address)[1] == name_and_life(former)[1] + 1
@@ -125,12 +136,8 @@ def test_a_member_of_a_view_is_told_of_a_later_incarnation_and_begins_again(monk
     async def test() -> None:
         async with joins("a", "127.0.0.1:9") as one:
             known = f"127.0.0.1:{one.place[1]}"
-            async with joins("b", known) as other:
-                await until_members(one, 2)
-                later = other.address
-            await until_members(one, 1)
-            now = time.time_ns
-            monkeypatch.setattr("groupcomm_runtime.group.time.time_ns", lambda: now() - 3_600 * 10**9)
+            later = await comes_and_goes(one, joins("b", known))
+            sets_clock_back(monkeypatch)
             async with joins("b", "127.0.0.1:9") as other:
                 alone = other.address
                 assert (other.members, is_former(alone, later)) == ((alone,), True)
