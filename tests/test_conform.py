@@ -448,6 +448,27 @@ def test_conform_exits_with_1_and_shows_the_row(
     assert "effects[1].message.digest" in capsys.readouterr().out
 
 
+def test_several_protocols_by_processes_say_what_each_says_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("common", "file_ping", "heartbeat"):
+        shutil.copytree(ROOT / "spec" / folder, tmp_path / "spec" / folder)
+    module = tmp_path / "spec/heartbeat/Heartbeat.tla"
+    module.write_text(module.read_text().replace("Greatest(known.missed, known.gap - 1)", "known.missed"))
+    monkeypatch.chdir(tmp_path)
+
+    def said(*protocols: str) -> str:
+        with pytest.raises(typer.Exit) as end:
+            conform_command.command([*protocols], tier="smoke")
+        assert ("heartbeat" in protocols) == end.value.exit_code
+        return capsys.readouterr().out
+
+    together = said("heartbeat", "file_ping")
+    assert "FAILS heartbeat two_members: wrong_state: HeartbeatReceived" in together
+    assert "file_ping two_starters: ok" in together
+    assert said("heartbeat") + said("file_ping") == together
+
+
 def test_conform_refuses_what_there_is_not(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(pair.root)
     with pytest.raises(

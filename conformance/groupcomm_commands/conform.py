@@ -1,10 +1,14 @@
 """`groupcomm conform`: every local step on the implementation."""
 
+import functools
 import json
+import multiprocessing
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple, Self
 
 import typer
 
@@ -167,16 +171,14 @@ def _judged(
     verdicts = Verdicts.of(root)
     kept = {its: found for its in keys if cached and (found := verdicts.load(its)) is not None}
     left = {its: each for its, each in zip(keys, models, strict=True) if its not in kept}
-    came = _conformances(root, [*left.values()], implementations, fresh=fresh, closed=closed)
-    found = kept | {
-        its: (each.to_json(), [*lines(each, failures_only=False)]) for its, each in zip(left, came, strict=True)
-    }
-    for its, conformance in zip(left, came, strict=True):
-        if conformance.ok and not closed:
-            verdicts.keep(its, found[its])
+    came = _told(root, [*left.values()], implementations, fresh=fresh, closed=closed)
+    found = kept | {its: each.found for its, each in zip(left, came, strict=True)}
+    for its, each in zip(left, came, strict=True):
+        if each.ok and not closed:
+            verdicts.keep(its, each.found)
     if as_json:
         typer.echo(json.dumps([found[its][0] for its in keys], indent=2))
-        told = [line for each in came for line in lines(each, failures_only=True)]
+        told = [line for each in came for line in each.failures]
     else:
         told = [line for its in keys for line in found[its][1]]
     for line in told:
@@ -188,6 +190,56 @@ def _judged(
             err=as_json,
         )
     return verdict(ok=all(each.ok for each in came))
+
+
+class _Told(NamedTuple):
+    """What is reported of a model: whether its rows passed, as JSON and in lines, and the lines of what failed."""
+
+    ok: bool
+    found: tuple[dict[str, Any], list[str]]
+    failures: list[str]
+
+    @classmethod
+    def of(cls, came: Conformance) -> Self:
+        return cls(came.ok, (came.to_json(), [*lines(came, failures_only=False)]), [*lines(came, failures_only=True)])
+
+
+def _told(
+    root: Path,
+    models: Sequence[tuple[Manifest, Model]],
+    implementations: Mapping[str, Protocol],
+    *,
+    fresh: bool,
+    closed: bool,
+) -> list[_Told]:
+    """Run the rows of models, in order; those of several protocols by a process for each core."""
+    if fresh or len({manifest.protocol for manifest, _ in models}) < 2:  # noqa: PLR2004 - several
+        return [*map(_Told.of, _conformances(root, models, implementations, fresh=fresh, closed=closed))]
+    with console.Watch(models) as watch:
+        checking.run_models(models, cache=checking.Cache.of(root), listener=watch)
+    processes = ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"))
+    with console.Watch() as watch, watch.working("rows") as says, processes as pool:
+        running = [pool.submit(_one_told, root, manifest.protocol, each.name, closed) for manifest, each in models]
+        came: list[_Told] = []
+        for (manifest, each), future in zip(models, running, strict=True):
+            says(f"{len(came)} of {len(models)} models; {manifest.protocol} {each.name}")
+            came.append(future.result())
+    return came
+
+
+def _one_told(root: Path, protocol: str, name: str, closed: bool) -> _Told:  # noqa: FBT001 - of a process
+    """Run the rows of a model, in a process of its own."""
+    manifest, implementation = _loaded(root, protocol)
+    model, tables = manifest.model(name), Tables.of(root)
+    checked = checking.run_model(manifest, model, cache=checking.Cache.of(root))
+    (made,) = _keyed_tables([(manifest, model, checked)], tables, closed=closed)
+    return _Told.of(conform(manifest, model, checked, implementation, tables=tables, made=made, closed=closed))
+
+
+@functools.cache
+def _loaded(root: Path, protocol: str) -> tuple[Manifest, Protocol]:
+    manifest = load(root, protocol)
+    return manifest, derive.load(manifest)
 
 
 def _conformances(

@@ -2,7 +2,7 @@
 
 Most runs are short: of the 1.5 CPU seconds that a small model takes in a JVM of its own, 1.2 are for loading
 TLC and for compiling what is soon thrown away (docs/performance.md). The program is compiled once and kept in
-`.cache/groupcomm`, and with it `FastTool.java` and `Context.java`, which take the places of TLC's own
+`.cache/groupcomm`, and with it `FastTool.java`, `Context.java` and `Validator.java`, which take the places of TLC's own
 classes of these names. They are made for the pinned TLC. With another, and where they cannot be compiled or
 kept (a Java without its compiler), each run has a JVM of its own, as very long ones always have: that is TLC
 as it comes.
@@ -28,7 +28,9 @@ from .tools import PINNED_JAR, jar_digest
 ENDED: Final = "@!@!@ENDED "
 """With what the line begins that ends a run's output; exit code and CPU nanoseconds follow."""
 
-_SOURCES: Final = tuple(map(Path(__file__).with_name, ("Resident.java", "FastTool.java", "Context.java")))
+_SOURCES: Final = tuple(
+    Path(__file__).with_name(f"{each}.java") for each in ("Resident", "FastTool", "Context", "Validator")
+)
 _LIMIT: Final = 60.0
 _RUNS: Final = 1000
 """Runs after which a JVM is replaced: each leaves 0.4 MB behind, and a new JVM compiles for 10 s."""
