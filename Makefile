@@ -9,8 +9,9 @@ PYTHON ?= python3
 PROTOCOL ?= $(filter-out note_%,$(notdir $(patsubst %/models.yaml,%,$(wildcard spec/*/models.yaml))))
 ARGS ?=
 EVENTS ?= 1000000
-# States of STABLE's largest model in which TLC judges what the solver is given (`prove`): `nightly` takes 1,000.
+# States of STABLE's largest model in which TLC judges what the solver is given (`prove`), and of GMS's: `nightly` takes 1,000.
 STATES ?= 500
+GMS_STATES ?= 100
 # Workers of the tests: one more than there are cores, up to four, for some tests wait for sockets and timers.
 WORKERS ?= $(shell getconf _NPROCESSORS_ONLN | awk '{ print ($$1 < 3) ? $$1 + 1 : 4 }')
 # What `nightly` does, but for what it does for each PROTOCOL.
@@ -80,7 +81,7 @@ nightly-simulate:
 	done
 
 nightly-prove:
-	@$(MAKE) --no-print-directory prove ARGS='--confirm all' STATES=1000
+	@$(MAKE) --no-print-directory prove ARGS='--confirm all' STATES=1000 GMS_STATES=1000
 
 deep: need-java $(STAMP) ## check the models of the tier deep as well, and explore larger groups
 	@$(BIN)/groupcomm check --tier deep
@@ -147,10 +148,11 @@ report-small: need-java $(STAMP) ## the same of two protocols: their ablations o
 site: need-java $(STAMP) ## write build/site: all documents with search, and a page a protocol (minutes after `make check`)
 	@$(BIN)/groupcomm site $(ARGS)
 
-prove: need-java $(SOLVER) ## prove STABLE's and SEQUENCER's claims in groups of any size, with an SMT solver, and test the proof's tools (the largest models, and cvc5 for all: nightly)
+prove: need-java $(SOLVER) ## prove STABLE's and SEQUENCER's claims, and that view identifiers are unique, in groups of any size, with an SMT solver, and test the proof's tools (the largest models, and cvc5 for all: nightly)
 	@$(BIN)/groupcomm prove stable --states $(STATES) $(ARGS)
 	@$(BIN)/groupcomm prove sequencer --states 300 $(ARGS)
-	@$(BIN)/python -m pytest -q -n auto --maxprocesses 2 -m 'prove and not nightly' tests/stable/test_proof.py tests/sequencer/test_proof.py
+	@$(BIN)/groupcomm prove gms --states $(GMS_STATES) $(ARGS)
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 2 -m 'prove and not nightly' tests/*/test_proof.py
 
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
 	@for protocol in $(PROTOCOL); do \

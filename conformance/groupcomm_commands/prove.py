@@ -21,8 +21,10 @@ if TYPE_CHECKING:  # z3 is an extra
 
     from groupcomm_proof.judging import Judged
 
-PROVED = ("stable", "sequencer")
+PROVED = ("stable", "sequencer", "gms")
 """The protocols that have an inductive invariant."""
+
+_SEARCHED = {"gms": ("gms", "merge_gms")}  # the protocols in whose models TLC judges a proof, if not in its own
 
 _LARGEST = 1000
 _LISTED = "obligations.txt"
@@ -31,7 +33,7 @@ _CONFIRM = ("part", "all")
 
 
 def command(
-    protocol: Annotated[str, typer.Argument(help="The protocol: stable or sequencer.")] = PROVED[0],
+    protocol: Annotated[str, typer.Argument(help="The protocol: stable, sequencer or gms.")] = PROVED[0],
     *,
     steps: Annotated[
         list[str] | None,
@@ -69,10 +71,10 @@ def command(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Prove STABLE's, or SEQUENCER's, claims in groups of any size.
+    """Prove STABLE's or SEQUENCER's claims, or that GMS's view identifiers are unique, in groups of any size.
 
-    z3, an SMT solver, is asked whether the invariant of StableInductive (SequencerInductive) holds at the
-    start, is kept by every step, and implies the claims. It is also asked whether the start and every step
+    z3, an SMT solver, is asked whether the invariant of StableInductive (SequencerInductive, ViewIdentifiers) holds
+    at the start, is kept by every step, and implies the claims. It is also asked whether the start and every step
     can happen, and whether each ablation makes an obligation fail. cvc5, another solver, has to confirm a
     fixed part of the obligations, with `--confirm all` each of them: an answer "unknown" does not confirm it.
     The obligations have to be those that obligations.txt lists.
@@ -141,7 +143,11 @@ def command(
     ok = ok and not found["open"] and not found["unconfirmed"]
     found["cpu_seconds"] = round(sum(os.times()[:4]) - began, 1)
     if whole_proof:
-        found["models"] = _searched(manifest, theory.written(), _LARGEST if states is None else states)
+        found["models"] = [
+            each
+            for name in _SEARCHED.get(protocol, (protocol,))
+            for each in _searched(load(root, name), theory.written(), _LARGEST if states is None else states)
+        ]
         ok = ok and all(each["violated"] is None for each in found["models"])
     if as_json:
         typer.echo(json.dumps(found, indent=2))

@@ -159,3 +159,38 @@ OF_SEQUENCER: Final = (
     Ablation("fifo", "ReceiveForward", "Rising", layer="fifo"),
 )
 """The needs of SEQUENCER's proof."""
+
+OF_IDENTIFIERS: Final = (
+    # The conditions of the steps
+    _unasked(
+        "ViewIdNames",
+        "DecideStep",
+        "ViewIdsAreUnique",
+        "creator = a\n    /\\ inst",
+        "creator \\in Member\n    /\\ inst",
+    ),
+    _unasked(
+        "Decides: follows its own view", "DecideStep", "CreatorIsKnown", "    /\\ installed[a] \\in views'[w].preds\n"
+    ),
+    _unasked(
+        "CounterIncreases", "DecideStep", "PredecessorIsOlder", "views[u].id.counter < views'[w].id.counter", "TRUE"
+    ),
+    _unasked("ExcludedFirst", "DecideStep", "LivesAreKept", "views'[w].lives[x] = views[u].lives[x]", "TRUE"),
+    _unasked("ValidIncarnations", "HandOverStep", "HasStarted", " /\\ views'[w].lives[x] <= life[x]"),
+    _unasked("SinglePath", "EnterStep", "OwnIsPassed", "    /\\ installed[a] \\in views[w].preds\n"),
+    _unasked("SelfInclusion", "EnterStep", "Own", "    /\\ a \\in DOMAIN views[w].lives\n"),
+    _unasked("SelfInclusion: of a joiner", "JoinStep", "FormerArePassed", "    /\\ Has(views[w], a, life[a])\n"),
+    _unasked(
+        "CountersArePassed", "RestartStep", "FormerArePassed", "creator = a /\\ MayBeIn(x, j)", "creator = a /\\ FALSE"
+    ),
+    _unasked("FoundedBeforeReturn", "FoundStep", "FormerArePassed", "DOMAIN views = {} \\/", "TRUE \\/"),
+    # The conjuncts of the invariant
+    _unasked("Own", "DecideStep", "FormerArePassed", "    /\\ Own\n"),
+    _unasked("PredecessorIsOlder", "EnterStep", "OwnIsPassed", "    /\\ PredecessorIsOlder\n"),
+    _unasked("LivesAreKept", "EnterStep", "Own", "    /\\ LivesAreKept\n"),
+    _unasked("HasStarted", "RestartStep", "OwnIsPassed", "    /\\ HasStarted\n"),
+    _unasked("CreatorIsKnown", "FoundStep", "ViewIdsAreUnique", "    /\\ CreatorIsKnown\n"),
+    _unasked("OwnIsPassed", "DecideStep", "ViewIdsAreUnique", "    /\\ OwnIsPassed\n"),
+    _unasked("FormerArePassed", "DecideStep", "ViewIdsAreUnique", "    /\\ FormerArePassed\n"),
+)
+"""The needs of the proof that identifiers of views are unique, each with an obligation that fails without it."""

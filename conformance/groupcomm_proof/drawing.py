@@ -16,7 +16,7 @@ from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.values import Fn, function
 from groupcomm_conformance.tla.values import Value as Shown
 
-from . import stable, symbols
+from . import identifiers, sequencer, stable, symbols
 from . import vocabulary as words
 from .finite import Group
 from .proving import Obligation, refuted
@@ -42,7 +42,7 @@ def drawn(obligation: Obligation, *, width: int = WIDTH) -> list[str]:
     names = _Names.of(group)
     action = obligation.action
     theory = obligation.theory
-    state = _State(names) if isinstance(theory, stable.Theory) else _Queues(names)
+    state = _STATES[type(theory)](names)
     before = theory.settled() if action is None else action.before
     steps = [_Step(1, "Init", Fn(state.of(before)))]
     if action is not None:
@@ -90,18 +90,21 @@ class _Names:
     def of(cls, group: Group) -> "_Names":
         names = cls(group)
         letters = iter(_LETTERS)
-        for member in group.elements[MEMBER]:
+        for member in group.elements.get(MEMBER, ()):  # (GMS: members are addresses)
             address = group.value(words.address_of(member)).get_id()
             if address not in names.addresses:
                 names.addresses[address] = next(letters)
             same = [each for each in names.members.values() if each[0] == names.addresses[address]]
             names.members[member.get_id()] = names.addresses[address] + (f"#{len(same) + 1}" if same else "")
-        names.addresses.setdefault(group.value(z3.Const("address Z", ADDRESS)).get_id(), "Z")
+        if MEMBER in group.elements:
+            names.addresses.setdefault(group.value(z3.Const("address Z", ADDRESS)).get_id(), "Z")
         for address in group.elements[ADDRESS]:
             if address.get_id() not in names.addresses:
                 names.addresses[address.get_id()] = next(letters)
 
         def depth(view: Term) -> int:
+            if MEMBER not in group.elements:
+                return int(names.group.value(identifiers.counter(view)).as_long())
             return sum(
                 any(names.is_true(words.along(x, x, each, view)) for x in group.elements[MEMBER])
                 for each in group.elements[VIEW]
@@ -306,3 +309,38 @@ class _Queues:
                 ),
             }
         )
+
+
+@frozen
+class _Views:
+    """The variables of a group that runs GMS: who is up, in which incarnation, and with which view."""
+
+    names: _Names
+
+    def of(self, now: State) -> dict[str, Shown]:
+        """Give the variables: members, and the views that are decided."""
+        names = self.names
+        addresses, views = names.group.elements[ADDRESS], names.group.elements[VIEW]
+
+        def local(x: Term) -> Shown:
+            here = names.value(now["installed"](x)) if names.is_true(now["begun"](x)) else 0
+            return Fn({"installed": here, "life": names.value(now["life"](x)), "up": names.is_true(now["up"](x))})
+
+        decided = [v for v in views if names.is_true(now["decided"](v))]
+        return {
+            "local": function((names.value(x), local(x)) for x in addresses),
+            "views": function((names.value(v), self._view(v)) for v in decided),
+        }
+
+    def _view(self, view: Term) -> Shown:
+        names, shown = self.names, identifiers.view_value(view)
+        preds = {names.value(v) for v in names.group.elements[VIEW] if names.is_true(shown["preds"].contains(v))}
+        lives = names.value(shown["lives"])
+        return Fn({"id": names.value(shown["id"]), "lives": lives, "preds": frozenset(preds)})
+
+
+_STATES: Final[dict[type, Callable[[_Names], _State | _Queues | _Views]]] = {
+    stable.Theory: _State,
+    sequencer.Theory: _Queues,
+    identifiers.Theory: _Views,
+}

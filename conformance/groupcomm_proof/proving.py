@@ -16,7 +16,7 @@ from attrs import frozen
 
 from groupcomm_conformance.models.manifest import Manifest
 
-from . import sequencer, stable, vocabulary
+from . import identifiers, sequencer, stable, vocabulary
 from .ablations import Ablation
 from .finite import Group, model_of
 from .reading import Clause
@@ -129,10 +129,11 @@ class Proved:
 
 
 _Facts = list[tuple[str, Term]]
-Theory = stable.Theory | sequencer.Theory
+Theory = stable.Theory | sequencer.Theory | identifiers.Theory
 THEORIES: Final[Mapping[str, Callable[[Manifest, Ablation | None], Theory]]] = {
     "stable": stable.theory_of,
     "sequencer": sequencer.theory_of,
+    "gms": identifiers.theory_of,
 }
 """The protocols that have a proof. The theory says what is proved, and what is asked around it."""
 

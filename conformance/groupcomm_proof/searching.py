@@ -58,7 +58,9 @@ def search(manifest: Manifest, model: Model, written: str) -> Searched:
 
     `written` defines InitIsRead and EachStepIsRead.
     """
-    cfg = evolve(manifest.cfg(model), invariants=_CLAIMS, properties=(START, STEP))
+    # (A model that begins in the middle of a story does not begin at the start.)
+    properties = (STEP,) if "Init" in model.constants else (START, STEP)
+    cfg = evolve(manifest.cfg(model), invariants=_CLAIMS, properties=properties)
     if manifest.protocol in _WITH_HISTORY:
         cfg = evolve(cfg, specification="MergingSpec" if _merging(model) else "StrictSpec", view="history_view")
     invariant = f"{manifest.module.removeprefix('MC')}Inductive"

@@ -426,20 +426,23 @@ def _is_primed(node: tree.Expression) -> bool:
 
 
 @cache
-def definitions_of(folder: Path, common: Path, replaces: tuple[str, str] = ("", "")) -> tree.Definitions:
-    """Read StableInductive and what it extends; where asked with a piece of its text replaced."""
+def definitions_of(
+    folder: Path, common: Path, replaces: tuple[str, str] = ("", ""), root: str = _MODULE
+) -> tree.Definitions:
+    """Read StableInductive, or another root, and what it extends; where asked with a piece of its text replaced."""
     old, new = replaces
+    folders = dict.fromkeys((folder, common))  # (one, where the root lies in common)
     if not old:
-        return read_tree([folder, common], _MODULE)
+        return read_tree([*folders], root)
     with tempfile.TemporaryDirectory(prefix="groupcomm-prove-") as name:
-        for module in folder.glob("*.tla"):
+        for module in (each for part in folders for each in part.glob("*.tla")):
             text = module.read_text(encoding="utf-8")
-            if module.stem == _MODULE:
+            if module.stem == root:
                 if text.count(old) != 1:
-                    raise NotRead(f"{_MODULE} has {old!r} {text.count(old)} times, not once")
+                    raise NotRead(f"{root} has {old!r} {text.count(old)} times, not once")
                 text = text.replace(old, new)
             (Path(name) / module.name).write_text(text, encoding="utf-8")
-        return read_tree([Path(name), common], _MODULE)
+        return read_tree([Path(name)], root)
 
 
 def theory_of(manifest: Manifest, ablation: Ablation | None = None) -> Theory:

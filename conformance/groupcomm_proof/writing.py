@@ -27,7 +27,8 @@ class Words:
     `sets`: the elements of each sort, after a step. `undecided`: of some sorts, those there are when a view
     is decided. `names`: texts of facts, and of choices, as the state after the step has them. `among`: what a
     choice ranges over, if not over its sort. `functions`: those of the state that are judged, and their
-    sorts. `defined`: where a function's value means anything.
+    sorts. `defined`: where a function's value means anything. `by_event`: a step has one event, or none.
+    `module`: the instance that has the words for the state, if they are in one.
     """
 
     sets: Mapping[Term, str]
@@ -36,6 +37,12 @@ class Words:
     functions: Mapping[str, Sequence[Term]]
     defined: Mapping[str, str]
     undecided: Mapping[Term, str] = field(factory=dict)
+    by_event: bool = True
+    module: str = ""
+
+    def operator(self, name: str) -> str:
+        """Name the operator for a function of the state."""
+        return self.module + "".join(part.capitalize() for part in name.split("_")) + "Now"
 
 
 _INFIX: Final = {
@@ -81,7 +88,7 @@ def written(
         said.append(_define(step, list(writer.free), "\n    /\\ " + "\n    /\\ ".join(parts)))
         bounds = ", ".join(f"{name} \\in {among}" for name, among in writer.free.items())
         steps.append(
-            f'act\'.event.type = "{event}" /\\ '
+            (f'act\'.event.type = "{event}" /\\ ' if words.by_event else "")
             + (f"\\E {bounds} : {step}({', '.join(writer.free)})" if bounds else step)
         )
     either = "\n       \\/ ".join(steps)
@@ -89,7 +96,7 @@ def written(
         _define(
             f"{STEP}Step",
             [],
-            "(InScope /\\ InScope') =>\n    /\\ GrowsByOne(views, views')"
+            f"(InScope /\\ InScope') =>\n    /\\ {words.module}GrowsByOne(views, views')"
             "\n    /\\ \\A w \\in DOMAIN views' \\ DOMAIN views : IsDecided(w)"
             f"\n    /\\ \\/ {either}",
         )
@@ -112,11 +119,7 @@ def _after(words: Words, name: str, rule: Term, free: dict[str, str] | None = No
     bounds = ", ".join(f"{word} \\in {words.sets[sort]}" for word, sort in zip(said, sorts, strict=True))
     given = f"{words.defined[name].format(*said)} => " if name in words.defined else ""
     text = writer.text(term) if isinstance(term, z3.ExprRef) else _plain(term)
-    return f"(\\A {bounds} : {given}{_operator(name)}({', '.join(said)})' = {text})"
-
-
-def _operator(name: str) -> str:
-    return "".join(part.capitalize() for part in name.split("_")) + "Now"
+    return f"(\\A {bounds} : {given}{words.operator(name)}({', '.join(said)})' = {text})"
 
 
 def _plain(value: object) -> str:
@@ -187,4 +190,4 @@ class _Writer:
             return word
         if name not in self.words.functions:
             raise NotImplementedError(f"no TLA+ for {name}")
-        return f"{_operator(name)}({', '.join(operands)})"
+        return f"{self.words.operator(name)}({', '.join(operands)})"

@@ -408,7 +408,10 @@ def test_a_small_group_is_found_only_where_there_is_one() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
-    [(["gms"], 2, "gms is none of stable"), (["stable", "--step", "JoinSteps"], 4, "no obligation has these names")],
+    [
+        (["flush"], 2, "flush is none of stable"),
+        (["stable", "--step", "JoinSteps"], 4, "no obligation has these names"),
+    ],
 )
 def test_what_cannot_be_proved_is_said(
     arguments: list[str], code: int, text: str, capsys: pytest.CaptureFixture[str]
