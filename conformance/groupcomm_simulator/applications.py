@@ -1,6 +1,7 @@
 """Applications above STATE_TRANSFER: their state is the messages that were passed up to them."""
 
 from collections import Counter, defaultdict, deque
+from collections.abc import Iterable
 from typing import Any, Final, cast
 
 from groupcomm import safe, sequencer, state_transfer
@@ -22,6 +23,8 @@ class Application:
 
     def __init__(self) -> None:
         self.story: Story = ()
+        self.knows = False
+        """It has heard that it has the state of the group."""
         self.reads: deque[state_transfer.ReadPart] = deque()
         self._marks: dict[Address, tuple[int, Story]] = {}
         self._parts: list[tuple[Story, int]] = []
@@ -56,9 +59,13 @@ class Application:
                 story = self._parts[0][0]
                 if self._parts != [(story, number) for number in range(1, _PARTS + 1)]:
                     raise Violation("NothingTwice", f"the state of {me} is of parts of several: {self._parts}")
-                self.story = story
+                self.story, self.knows = story, True
             case state_transfer.StateDeclared():
                 self.story = ((me, 0),)
+            case state_transfer.StateKept():
+                self.knows = True
+            case state_transfer.StateDropped() | state_transfer.NoState():
+                self.knows = False
             case _:
                 pass
         return None
@@ -111,6 +118,7 @@ class Applications:
         for effect in note.effects:
             event: Any = getattr(effect, "event", None)
             if isinstance(event, state_transfer.StateDeclared):
+                mine.knows = True
                 if not note.before.has:  # otherwise what it had is the declared state
                     mine.hear(process.address, event)
                 self._one_sequence.declared(mine.story)
@@ -121,6 +129,7 @@ class Applications:
             if message is not None:
                 self._one_state.passed_up(process.address, message, mine.story)
         after: state_transfer.State = note.after
+        self._one_state.knows(process.address, after, knows=mine.knows)
         if not after.has or not after.settled:
             return
         view = after.view.id
@@ -136,9 +145,13 @@ class Applications:
                 self._one_sequence.is_safe(view, message)
         self._told[process] = told.number
 
-    def quiet(self, has: dict[Process, bool]) -> None:
+    def has_state(self, process: Process) -> bool:
+        """Say whether the application of a process has heard that it has the state of the group."""
+        return self.of(process).knows
+
+    def quiet(self, processes: Iterable[Process]) -> None:
         """Nothing is on its way."""
-        self._one_state.quiet((process.address, holds) for process, holds in has.items())
+        self._one_state.quiet((process.address, self.has_state(process)) for process in processes)
 
     def forget(self, kept: set[Process]) -> None:
         """Forget what is over, of the processes that are gone."""

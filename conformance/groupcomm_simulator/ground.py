@@ -102,7 +102,7 @@ class Ground(Judged):
 
     def _do_multicast(self, name: str) -> None:
         process = self.in_view(name)
-        if self.applications is not None and not self.has_state(process):
+        if self.applications is not None and not self.applications.has_state(process):
             raise NotAllowedError(f"{process} lacks the state")
         self._sent[process] += 1
         message = self.last_sent(process)
@@ -132,11 +132,13 @@ class Ground(Judged):
 
     def _do_declare(self, name: str) -> None:
         process = self.in_view(name)
-        mine = None if self.applications is None else self.transfer_of(process)
-        lacks = mine is not None and mine.settled and mine.provider == state_transfer.NOBODY
-        if mine is None or mine.declares or not (lacks or mine.vacant):
+        if self.applications is None:
+            raise NotAllowedError("no application has a state")
+        mine = self.transfer_of(process)
+        lacks = mine.settled and mine.provider == state_transfer.NOBODY
+        if mine.declares or not (lacks or mine.vacant):
             raise NotAllowedError(f"{process} was not told that no member has the state")
-        if any(self.has_state(other) for other in self.up):
+        if any(map(self.applications.has_state, self.up)):
             raise NotAllowedError("a member has the state")
         self.step(process, Called(PassDown(state_transfer.DeclareRequested())))
 

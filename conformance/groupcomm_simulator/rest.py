@@ -9,6 +9,7 @@ from typing import Final
 
 from groupcomm_simulator.judges.claims import Violation
 
+from .applications import Applications
 from .ground import Event, Ground
 
 _ROUNDS: Final = 8
@@ -40,8 +41,8 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
     if len(views) > 1 or any(view is None or {*ground.up} != {*view.processes} for view in views):
         raise Violation("ComesToRest", f"the group never comes to one view, though no faults happen: {views}")
     if ground.applications is not None:
-        _have_state(ground, perform)
-        ground.applications.quiet({process: ground.has_state(process) for process in ground.up})
+        _have_state(ground, ground.applications, perform)
+        ground.applications.quiet(ground.up)
     for _ in range(_ROUNDS):
         for process in ground.up:
             for event in ground.oracle.silences(process):
@@ -93,13 +94,13 @@ def serve(ground: Ground, perform: Callable[[Event], bool]) -> None:
             break
 
 
-def _have_state(ground: Ground, perform: Callable[[Event], bool]) -> None:
+def _have_state(ground: Ground, applications: Applications, perform: Callable[[Event], bool]) -> None:
     """The applications give what they are asked for, until all have the state.
 
     If no member has it, one declares its own.
     """
     for _ in range(_PATIENCE):
-        if all(map(ground.has_state, ground.up)):
+        if all(map(applications.has_state, ground.up)):
             return
         transfers = {process: ground.transfer_of(process) for process in ground.up}
         waiting = [process for process, each in transfers.items() if (each.timer and not each.has) or each.vacant]
@@ -107,7 +108,7 @@ def _have_state(ground: Ground, perform: Callable[[Event], bool]) -> None:
             if transfers[process].timer:
                 perform(("timer", process.name, "state_transfer/ask"))
         serve(ground, perform)
-        if not any(map(ground.has_state, ground.up)) and waiting:
+        if not any(map(applications.has_state, ground.up)) and waiting:
             perform(("declare", waiting[0].name))
         serve(ground, perform)
 

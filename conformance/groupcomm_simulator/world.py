@@ -154,11 +154,6 @@ class World:
         """Return the state of STATE_TRANSFER at a process."""
         return cast("state_transfer.State", self.now[process][self.place["state_transfer"]])
 
-    def has_state(self, process: Process) -> bool:
-        """Say whether a process has the state of the group: in a vacant view no member has."""
-        mine = self.transfer_of(process)
-        return mine.has and not mine.vacant
-
     def order_of(self, process: Process) -> sequencer.State:
         """Return the state of SEQUENCER at a process."""
         return cast("sequencer.State", self.now[process][self.place["sequencer"]])

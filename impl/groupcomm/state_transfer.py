@@ -75,6 +75,7 @@ __all__ = [
     "State",
     "StateDeclared",
     "StateDropped",
+    "StateKept",
     "StateSet",
     "Tell",
     "TellReceived",
@@ -349,6 +350,11 @@ class OwnIsInState:
 
 
 @frozen
+class StateKept:
+    """To the application: it is decided that the state that it has is the group's."""
+
+
+@frozen
 class StateDropped:
     """To the application: another state is kept. It may multicast again what this one has beyond it."""
 
@@ -360,7 +366,7 @@ class NoState:
 
 @frozen
 class StateDeclared:
-    """To the application: its own state is the group's from here on."""
+    """To the application: its own state is the group's from here on, and counts as declared."""
 
 
 @frozen
@@ -385,6 +391,7 @@ Effect: TypeAlias = (
         | PutPart
         | StateSet
         | OwnIsInState
+        | StateKept
         | StateDropped
         | NoState
         | StateDeclared
@@ -899,7 +906,7 @@ def _decided(state: State, told: Told) -> Transition:
     done = evolve(state, settled=True, telling=False, declares=False, refused=_NONE_REFUSED, stood=stood)
     if state.member in holders:
         if state.has and (state.declared or any(told[each].stood >= wanted for each in holders)):
-            return done, ()
+            return done, (PassUp(StateKept()),)
         return evolve(done, has=True, declared=True), (PassUp(StateDeclared()),)
     if state.marked and state.provider in holders and told[state.provider].name == state.name:
         return _install_if_whole(done, ())  # the state that is coming is the one that is kept
@@ -953,7 +960,8 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
     if _is_stale(entered):
         return _vacates(entered), (*freed, PassUp(NoState()))
     if entered.has or vacant:
-        return _idle(entered), freed
+        decides = entered.settled and not (state.has and state.settled)  # a founder, or alone where a choice was open
+        return _idle(entered), (*freed, PassUp(StateKept())) if decides else freed
     if state.provider in now:
         return entered, freed
     return _ask(config, entered, freed)

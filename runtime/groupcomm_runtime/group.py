@@ -647,7 +647,7 @@ class Group:
 
     def _knows_state(self) -> None:
         """Say whether the application has the state."""
-        if self._members and self._member.has_state and not self._coming:
+        if self._member.has_state and not self._coming:
             self._has_state.set()
             self._declares = False
         elif not self._left.is_set():
@@ -723,9 +723,11 @@ class Group:
             case state_transfer.Full():
                 most = self._settings.held_bytes
                 self._operations.record("held", level=logging.WARNING, bytes=most)
-            case _:
+            case state_transfer.StateDeclared():
                 transfer.drop()
                 self._operations.record("state declared")
+            case _:
+                pass
         self._knows_state()
 
     def waits(self) -> None:
@@ -752,7 +754,6 @@ class Group:
             "view", view=_named(view.view.id), members=view.view.members, merged=sorted(map(_named, merged)), came=came
         )
         self._happen([NewView(view.view.id, view.view.members, merged, came)])
-        self._knows_state()
         if self._formed == self._view:  # a member alone forms its view before it is installed
             self._is_primary(self._view)
 
@@ -811,8 +812,6 @@ class Group:
 
     def changed(self) -> None:
         self._turned.set()
-        if not self._has_state.is_set() and self._member.keeps_state:  # no event says that what it had is kept
-            self._knows_state()
         self._operations.drops(self._member.counts, time.monotonic())
         if self._left.is_set() or (self._member.may_send and not self.full and not self._leaving):
             self._can_send.set()

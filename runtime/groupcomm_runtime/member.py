@@ -98,6 +98,7 @@ _TRANSFERS: Final = (
     state_transfer.FreeState,
     state_transfer.PutPart,
     state_transfer.StateSet,
+    state_transfer.StateKept,
     state_transfer.OwnIsInState,
     state_transfer.StateDropped,
     state_transfer.NoState,
@@ -167,6 +168,8 @@ class Member:
     """Why it forms no first view."""
     life = 0
     """The number of a later incarnation of its name, if others know one."""
+    has_state: bool
+    """It has the state of the group, as STATE_TRANSFER has said, or its application has none at all."""
     _known: object = None
     _gms: gms.State
     _said: str | None = None
@@ -193,7 +196,7 @@ class Member:
         self._discovery, self._settings, self._log = discovery, settings, log
         self._loop = asyncio.get_running_loop()
         self._configs = configs(settings, state=state)
-        self._record, self._may_form, self._may_found = record, forms, founds
+        self._record, self._may_form, self._may_found, self.has_state = record, forms, founds, not state
         self._stack = stack_of(self._configs)
         self._state = self._stack.start(me)
         self._queue: deque[tuple[str, Event, bytes]] = deque()
@@ -264,16 +267,6 @@ class Member:
     def begins(self) -> bool:
         """A multicast of the application begins. True if one had to wait."""
         return self._flow.begins()
-
-    @property
-    def has_state(self) -> bool:
-        """True if it has the state of the group, or its application has none at all."""
-        return self._transfer is None or (self._transfer.has and not self._transfer.vacant)
-
-    @property
-    def keeps_state(self) -> bool:
-        """True if it has the state, and no choice is open of which state is kept."""
-        return self.has_state and (self._transfer is None or self._transfer.settled)
 
     @property
     def may_declare(self) -> bool:
@@ -443,7 +436,6 @@ class Member:
                 self._log.flush()
             self._send_out()
             self._scheduled = False
-            self._sends_later()  # where no event says that what it had is kept
             if self._beats or (self._queue and not hears):
                 self._schedule()
             self._application.changed()
@@ -468,7 +460,7 @@ class Member:
 
     def _step(self, cause: str, event: Event, data: bytes) -> None:
         if isinstance(event, Called):
-            if isinstance(event.request, Multicast) and (self._later or not self.has_state):
+            if isinstance(event.request, Multicast) and not self.has_state:
                 self._later.append(event)  # STATE_TRANSFER takes none from a member that lacks the state
                 return
             if isinstance(event.request, Send):
@@ -530,7 +522,6 @@ class Member:
                 self._transfers(told)
             case PassUp(ViewInstalled() as view):
                 self._installed = time.monotonic()
-                self._sends_later()  # (it may have kept its state where no member had that of the primary)
                 self._application.installs(view)
             case PassUp(sequencer.ViewFormed(view_id, _)):
                 self._application.formed(view_id)
@@ -565,17 +556,13 @@ class Member:
     def _transfers(self, told: object) -> None:
         """STATE_TRANSFER tells or asks; with the state the multicasts that waited for it go out."""
         self.counts[type(told).__name__] += 1
-        if isinstance(told, state_transfer.StateSet | state_transfer.StateDeclared):
-            self._sends_later()
+        if isinstance(told, state_transfer.StateSet | state_transfer.StateKept | state_transfer.StateDeclared):
+            self.has_state = True
+            self._queue.extendleft(("application", each, b"") for each in self._later[::-1])
+            self._later.clear()
+        elif isinstance(told, state_transfer.StateDropped | state_transfer.NoState):
+            self.has_state = False
         self._application.transfers(told)
-
-    def _sends_later(self) -> None:
-        """Send what has waited for the state."""
-        if not self._later or not self.has_state:
-            return
-        self._queue.extendleft(("application", each, b"") for each in self._later[::-1])
-        self._later.clear()
-        self._schedule()
 
     def _count(self, message: object, what: str) -> None:
         """Count a message for its layer, and for the layers whose messages it carries."""

@@ -29,7 +29,8 @@
 (* name of its state (TELL): equal names, equal states. At the last TELL,  *)
 (* at one place for every member, they keep one state. The other members   *)
 (* lack the state from there on, and ask. Of several states the one is     *)
-(* kept that most members have.                                            *)
+(* kept that most members have. Each application hears what becomes of its *)
+(* own: it is kept (StateKept), or dropped (StateDropped).                 *)
 (*                                                                         *)
 (* With the option Majority of SEQUENCER the state of the primary is kept, *)
 (* and no other. SEQUENCER says of a formed view which formed view was the *)
@@ -91,6 +92,7 @@ FoundsWhen == "first"      \* a member without a state begins with its own in it
                            \* is "alone"
 HandSeen == TRUE           \* a state carries the number of the last message of each member that is in it
 ReportOwn == TRUE          \* own messages that come with a state are reported
+ReportKept == TRUE         \* an application hears that its own state is kept
 SendWhen == "has"          \* the application sends while it "has" the state, or in any "view"
 ForgetGone == TRUE         \* a provider forgets an asker that is not in its view
 DeclaredIsLast == TRUE     \* a declared state is kept only where there is no other
@@ -107,7 +109,7 @@ ASSUME
     /\ AnswerOrder \in {"soon", "at_once"}
     /\ KeepFrom \in {"base", "latest", "any"} /\ UnknownAtEnd \in {"came", "wait", "none"}
     /\ {NumberAttempts, AskAgain, Credits, SignalFull, CountBytes, TellOnMerge, NameBranches, KeepMost, StandsIfBased, TellVacant,
-        ContinueIfKept, HandSeen, ReportOwn, ForgetGone, DeclaredIsLast, TimerOnce, SafeIfDecided} \subseteq BOOLEAN
+        ContinueIfKept, HandSeen, ReportOwn, ReportKept, ForgetGone, DeclaredIsLast, TimerOnce, SafeIfDecided} \subseteq BOOLEAN
     /\ {Window, FullAt, MaxHeld, AskTime} \subseteq Nat \ {0} /\ FullAt <= MaxHeld
 
 -----------------------------------------------------------------------------
@@ -138,11 +140,12 @@ ReadPart(to, attempt, number) == PassUp([type |-> "ReadPart", to |-> to, attempt
 PutPart(number, data) == PassUp([type |-> "PutPart", number |-> number, data |-> data])
 StateSet == PassUp([type |-> "StateSet"])
 
-\* ... the marked state is not needed any more; its own messages up to this number are in the state that is set next; its state
-\* is to be replaced; no member of the view gives a state; its own state is the group's; take no more multicasts, and take
-\* them again; it ends (no reference does that).
+\* ... the marked state is not needed any more; its own messages up to this number are in the state that is set next; it is decided
+\* that the state that it has is the group's, or is to be replaced; no member of the view gives a state; its own state is the
+\* group's, and declared; take no more multicasts, and take them again; it ends (no reference does that).
 FreeState(to) == PassUp([type |-> "FreeState", to |-> to])
 OwnIsInState(number) == PassUp([type |-> "OwnIsInState", number |-> number])
+StateKept == PassUp([type |-> "StateKept"])
 StateDropped == PassUp([type |-> "StateDropped"])
 NoState == PassUp([type |-> "NoState"])
 StateDeclared == PassUp([type |-> "StateDeclared"])
@@ -474,7 +477,10 @@ Freed(s, gone) ==
         list == SelectSeq(s.view.members, Goes)
     IN [i \in DOMAIN list |-> FreeState(list[i])]
 
-\* The state that comes is the one that is kept.
+\* The state that a member has is the one that is kept.
+Kept == IF ReportKept THEN <<StateKept>> ELSE <<>>
+
+\* ... or the state that comes.
 Continues(s, told, holders) ==
     /\ ContinueIfKept /\ s.marked /\ s.provider \in holders /\ told[s.provider].name = s.name
 
@@ -490,7 +496,7 @@ Decided(s, told) ==
     IN IF holders = {}
        THEN Handled(IF IsFormed(s) THEN [none EXCEPT !.after = Wanted(s, told), !.upto = s.formed] ELSE none, <<NoState>>)
        ELSE IF s.member \in holders
-       THEN IF goesOn THEN Handled(done, <<>>)
+       THEN IF goesOn THEN Handled(done, Kept)
             ELSE Handled([done EXCEPT !.has = TRUE, !.declared = TRUE], <<StateDeclared>>)
        ELSE IF Continues(s, told, holders) THEN InstallIfWhole(done, <<>>)
        ELSE AskSoon(lacks, freed \o (IF s.has THEN <<StateDropped>> ELSE <<>>))
@@ -548,10 +554,12 @@ ViewInstalled(s, e) ==
         stays == s.provider \in now /\ (~unsettled \/ (s.marked /\ ContinueIfKept))
         after == IF stays THEN entered ELSE Idle(entered)
         room == IF stays THEN <<>> ELSE MakesRoom(s)
+        \* It founds a group, or is alone where a choice was open.
+        kept == IF entered.has /\ entered.settled /\ ~(s.has /\ s.settled) THEN Kept ELSE <<>>
     IN IF s.member \notin now \/ e.view.id.counter <= s.view.id.counter THEN LocalError(s)
        ELSE IF unsettled THEN Handled(after, freed \o room \o <<Tell(after)>>)
        ELSE IF IsStale(entered) THEN Handled(Vacates(entered), freed \o <<NoState>>)
-       ELSE IF entered.has \/ vacant THEN Handled(Idle(entered), freed)
+       ELSE IF entered.has \/ vacant THEN Handled(Idle(entered), freed \o kept)
        ELSE IF stays THEN Handled(entered, freed)
        ELSE IF ~AskAgain /\ s.provider # Nobody THEN Handled(entered, freed)
        ELSE Ask(entered, freed)

@@ -107,6 +107,12 @@ NoneWaitsBesideHolder ==
          /\ IsFormed(local[m]) /\ IsFormed(local[x]) /\ local[m].vacant)
         => ~(local[x].has /\ local[x].settled)
 
+\* An application knows by the events alone whether it has the state of the group: it hears so at once when that is decided.
+KnowsItsState ==
+    \A m \in up :
+        /\ (local[m].has /\ local[m].settled) => apps[m].knows
+        /\ apps[m].knows => local[m].has /\ ~local[m].vacant
+
 \* A merge does not lose every state.
 StateIsKept ==
     \A k \in DOMAIN views :
@@ -172,7 +178,7 @@ LosesOnlyByDecisionStep ==
                    \/ /\ Rank(x) = Rank(m) /\ told[x].stood = told[m].stood
                       /\ Cardinality(Tellers(told, told[x].name)) >= Cardinality(Tellers(told, told[m].name))
 
-WasDeclared(state) == state # <<>> /\ state[1][2] = -1
+WasDeclared(state) == \E i \in DOMAIN state : state[i][2] = -1
 
 \* A declared state never wins against a state that is none.
 DeclaredNeverWinsStep ==
@@ -271,7 +277,8 @@ Whole == INSTANCE OneSequence WITH
     sequence <- sequence.state, primary <- {m \in Member : IsPrimary(m) /\ installed[m] = sequence.view},
     state <- [m \in Member |-> apps[m].state]
 PrimaryHasSequence == Whole!PrimaryHasSequence
-PrimaryIsKeptStep == Whole!SequenceOnlyGrows
+\* (A declaration begins another sequence. It ends when a state is kept that was not declared.)
+PrimaryIsKeptStep == WasDeclared(sequence.state) # WasDeclared(sequence.state)' \/ Whole!SequenceOnlyGrows
 PrimaryIsKept == [][PrimaryIsKeptStep]_vars
 
 \* The layer below, as it is modelled, is the contract of SEQUENCER where views branch.

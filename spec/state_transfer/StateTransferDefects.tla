@@ -7,6 +7,10 @@ EXTENDS StateTransferInstruments
 
 (* In the place of MemberStep *)
 
+\* The effects of a step but for the events of a type.
+EffectsBut(step, type) ==
+    LET Other(effect) == ~(effect.type = "PassUp" /\ effect.event.type = type) IN SelectSeq(step.effects, Other)
+
 \* A member passes up what it delivers before it has the state.
 PassesUpStep(s, e) ==
     LET step == Step(s, e) IN
@@ -30,16 +34,17 @@ AllDropStep(s, e) ==
 
 \* A provider does not mark its state.
 NeverMarksStep(s, e) ==
-    LET step == Step(s, e)
-        Other(effect) == ~(effect.type = "PassUp" /\ effect.event.type = "MarkState")
-    IN [step EXCEPT !.effects = SelectSeq(@, Other)]
+    LET step == Step(s, e) IN [step EXCEPT !.effects = EffectsBut(step, "MarkState")]
+
+\* A member hears nothing where its state is dropped.
+DropsInSilenceStep(s, e) ==
+    LET step == Step(s, e) IN [step EXCEPT !.effects = EffectsBut(step, "StateDropped")]
 
 \* A member forgets what waits for a choice when that is over.
 ForgetsSafeStep(s, e) ==
     LET step == Step(s, e)
-        Other(effect) == ~(effect.type = "PassUp" /\ effect.event.type = "SafeUpTo")
     IN IF e.type = "TellReceived" /\ s.safe > 0
-       THEN [step EXCEPT !.state.said = s.said, !.effects = SelectSeq(@, Other)] ELSE step
+       THEN [step EXCEPT !.state.said = s.said, !.effects = EffectsBut(step, "SafeUpTo")] ELSE step
 
 \* An ignored event changes the state.
 IgnoredCountsStep(s, e) ==

@@ -42,7 +42,7 @@ VARIABLES
     views, installed, life, path, order, cut, delivered, \* see TotalOrderBroadcast; order has <<sender, number>>
     cast,           \* [Member -> its multicasts, in order]
     had,            \* [Member -> the place in its view's order up to which it has delivered]
-    apps,           \* [Member -> its application: state, marks, reads, staged]
+    apps,           \* [Member -> its application: state, marks, reads, staged; knows: it has heard that it has the group's state]
     reported, reports, formed, \* with Majority: see MajorityViews (`reported` is its `local`)
     bases,          \* ... [a formed view -> its base: the last formed view of which those know that form it]
     sequence,       \* with Majority: the state of the primary when its last view was formed and settled, and that view
@@ -77,6 +77,9 @@ Max(set) == CHOOSE n \in set : \A i \in set : i <= n
 Origin(k) == <<<<views[k].id.creator, 0>>>>
 DeclaredOrigin(m) == <<<<m, -1>>>>
 
+\* In a state that an application has, and that is declared.
+Declared == <<"declared", -1>>
+
 Assembled(parts) ==
     IF Len(parts) = PartCount /\ \A i \in DOMAIN parts : parts[i].of = parts[1].of /\ parts[i].part = i
     THEN parts[1].of ELSE <<<<"broken", 0>>>>
@@ -89,8 +92,10 @@ Answer(m, a, e) ==
       [] e.type = "ReadPart" -> [a EXCEPT !.reads = @ \cup {[to |-> e.to, attempt |-> e.attempt, number |-> e.number]}]
       [] e.type = "FreeState" -> [a EXCEPT !.marks = Less(@, e.to)]
       [] e.type = "PutPart" -> [a EXCEPT !.staged = IF e.number = 1 THEN <<e.data>> ELSE Append(@, e.data)]
-      [] e.type = "StateSet" -> [a EXCEPT !.state = Assembled(a.staged), !.staged = <<>>]
-      [] e.type = "StateDeclared" -> [a EXCEPT !.state = DeclaredOrigin(m)]
+      [] e.type = "StateSet" -> [a EXCEPT !.state = Assembled(a.staged), !.staged = <<>>, !.knows = TRUE]
+      [] e.type = "StateDeclared" -> [a EXCEPT !.state = IF @ = <<>> THEN DeclaredOrigin(m) ELSE Append(@, Declared), !.knows = TRUE]
+      [] e.type = "StateKept" -> [a EXCEPT !.knows = TRUE]
+      [] e.type \in {"StateDropped", "NoState"} -> [a EXCEPT !.knows = FALSE]
       [] e.type = "Full" -> [a EXCEPT !.full = TRUE]
       [] e.type = "Room" -> [a EXCEPT !.full = FALSE]
       [] e.type \in {"SafeUpTo", "UnknownUpTo"} -> [a EXCEPT !.told = e.number]
@@ -385,7 +390,7 @@ Init ==
     /\ local = [m \in Member |-> IF installed[m] = 0 THEN Start(m) ELSE Holder(m, First[installed[m]])]
     /\ wire = EmptyWire
     /\ apps = [m \in Member |-> [state |-> IF installed[m] = 0 THEN <<>> ELSE Origin(installed[m]),
-                                 marks |-> [x \in {} |-> 0], reads |-> {}, staged |-> <<>>, own |-> 0, full |-> FALSE, told |-> 0]]
+                                 knows |-> installed[m] # 0, marks |-> [x \in {} |-> 0], reads |-> {}, staged |-> <<>>, own |-> 0, full |-> FALSE, told |-> 0]]
     /\ reported = [m \in Member |-> IF Majority /\ installed[m] # 0 THEN {installed[m]} ELSE {}]
     /\ reports = [k \in DOMAIN First |-> [m \in {} |-> {}]]
     /\ formed = IF Majority THEN DOMAIN First ELSE {}

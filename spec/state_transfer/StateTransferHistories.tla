@@ -37,6 +37,7 @@ VARIABLES
     cut,        \* per view: [a view before it -> where members leave its order]
     place,      \* [Member -> how much of its view's order it has delivered]
     state,      \* [Member -> the messages in its application's state]
+    knows,      \* [Member -> its application has heard that it has the state of the group]
     got,        \* [Member -> the messages that it has delivered, or passed over, and in which view]
     open,       \* [Member -> its messages that it had delivered before its view, if views did not merge since]
     numbers,    \* [Member -> of each of its messages that came to it the number by which SAFE tells of it: how many of its multicasts
@@ -47,7 +48,7 @@ VARIABLES
     up,
     restarts
 
-view == <<views, at, local, records, reports, early, order, cut, place, state, got, open, numbers, acked, heard, safe, up, restarts>>
+view == <<views, at, local, records, reports, early, order, cut, place, state, knows, got, open, numbers, acked, heard, safe, up, restarts>>
 vars == <<view, act>>
 
 Vote == INSTANCE Primary WITH Majority <- TRUE, MaxAttempts <- 9
@@ -89,14 +90,19 @@ Multicasts(m, effects) ==
         list == SelectSeq(effects, Is)
     IN [i \in DOMAIN list |-> [by |-> m, message |-> list[i].message]]
 
-Delivered(effects) ==
-    {<<effects[i].event.sender, effects[i].event.payload>> :
-        i \in {i \in DOMAIN effects : effects[i].type = "PassUp" /\ effects[i].event.type = "Deliver"}}
+PassedUp(effects) == {effects[i].event : i \in {i \in DOMAIN effects : effects[i].type = "PassUp"}}
+
+Delivered(effects) == {<<e.sender, e.payload>> : e \in {e \in PassedUp(effects) : e.type = "Deliver"}}
+
+\* What m's application knows then.
+Knows(m, effects) ==
+    LET types == {e.type : e \in PassedUp(effects)} IN
+    IF types \cap {"StateSet", "StateKept", "StateDeclared"} # {} THEN TRUE
+    ELSE knows[m] /\ types \cap {"StateDropped", "NoState"} = {}
 
 \* What m reports in view number k.
 Reports(m, k, effects) ==
-    LET safes == {effects[i].event.number :
-                    i \in {i \in DOMAIN effects : effects[i].type = "PassUp" /\ effects[i].event.type = "SafeUpTo"}}
+    LET safes == {e.number : e \in {e \in PassedUp(effects) : e.type = "SafeUpTo"}}
     IN safe' = safe \cup {<<<<m, n>>, k>> : n \in {n \in DOMAIN numbers[m] :
                             local[m].said < numbers[m][n] /\ numbers[m][n] <= Greatest(safes \cup {0})}}
 
@@ -106,6 +112,7 @@ Apply(m, k, step, before, orders, earlies) ==
         goes == IsOpen(m, k) /\ casts # <<>>
     IN /\ local' = [local EXCEPT ![m] = Clean(step.state)]
        /\ state' = [state EXCEPT ![m] = @ \cup Delivered(step.effects)]
+       /\ knows' = [knows EXCEPT ![m] = Knows(m, step.effects)]
        /\ order' = IF goes /\ orders[k] # <<>> THEN [orders EXCEPT ![k] = @ \o casts] ELSE orders
        /\ early' = IF goes /\ orders[k] = <<>> THEN [earlies EXCEPT ![k] = @ \o casts] ELSE earlies
        /\ Reports(m, k, step.effects)
@@ -168,6 +175,7 @@ Takes(m) ==
         /\ local' = [local EXCEPT ![m].has = TRUE, ![m].stood = local[m].formed, ![m].declared = local[p].declared,
                                   ![m].seen = local[p].seen]
         /\ state' = [state EXCEPT ![m] = state[p]]
+        /\ knows' = [knows EXCEPT ![m] = TRUE]
     /\ UNCHANGED <<order, early, acked, safe>> /\ Quiet("Takes", m)
 
 \* All members of its view have refused.
@@ -215,6 +223,7 @@ Installs(m, k, known) ==
               orders == Longer(order, k, <<>>)
               earlies == Longer(early, k, <<>>)
           IN /\ local' = [local EXCEPT ![m] = Clean(step.state)]
+             /\ knows' = [knows EXCEPT ![m] = Knows(m, step.effects)]
              /\ order' = IF goes /\ orders[k] # <<>> THEN [orders EXCEPT ![k] = @ \o casts] ELSE orders
              /\ early' = IF goes /\ orders[k] = <<>> THEN [earlies EXCEPT ![k] = @ \o casts] ELSE earlies
              /\ Reports(m, k, step.effects)
@@ -257,7 +266,7 @@ Restart(m) ==
         /\ records' = [records EXCEPT ![n] = records[m]]
     /\ restarts' = restarts + 1
     /\ Environment("Restart", m, None, {})
-    /\ UNCHANGED <<views, at, local, reports, early, order, cut, place, state, got, open, numbers, acked, heard, safe>>
+    /\ UNCHANGED <<views, at, local, reports, early, order, cut, place, state, knows, got, open, numbers, acked, heard, safe>>
 
 Init ==
     /\ views = <<[id |-> ViewId(1, Founders[1]), members |-> Founders, from |-> [m \in {} |-> 0]]>>
@@ -271,6 +280,7 @@ Init ==
     /\ cut = <<[u \in {} |-> 0]>>
     /\ place = [m \in Member |-> IF at[m] = 0 THEN 0 ELSE 1]
     /\ state = [m \in Member |-> {}] /\ got = state /\ open = state
+    /\ knows = [m \in Member |-> at[m] # 0]
     /\ numbers = [m \in Member |-> <<>>] /\ acked = [m \in Member |-> 0]
     /\ heard = <<MembersOf(views[1])>>
     /\ safe = {}
@@ -308,6 +318,12 @@ IsPrimary(m) == m \in up /\ at[m] # 0 /\ IsFormed(local[m]) /\ local[m].has /\ l
 
 \* A message that is safe is in each state of the primary after that.
 SafeIsKept == \A m \in Member : IsPrimary(m) => \A x \in safe : x[2] <= at[m] => x[1] \in state[m]
+
+\* An application knows by the events alone whether it has the state of the group: it hears so at once when that is decided.
+KnowsItsState ==
+    \A m \in up :
+        /\ (local[m].has /\ local[m].settled) => knows[m]
+        /\ knows[m] => local[m].has /\ ~local[m].vacant
 
 \* Where all members are there, and none has begun again, one has the state of the primary.
 HolderWins ==

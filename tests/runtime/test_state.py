@@ -479,7 +479,7 @@ def test_where_no_member_has_the_state_an_application_declares_one(tmp_path: Pat
 
 
 def test_a_member_that_took_its_state_for_old_hears_that_it_is_kept(tmp_path: Path) -> None:
-    """The decision after its declaration keeps what it had, and has no effect that says so."""
+    """The decision after its declaration keeps what it had."""
 
     async def test() -> None:
         one, other = Member("a"), Member("b")
@@ -493,7 +493,7 @@ def test_a_member_that_took_its_state_for_old_hears_that_it_is_kept(tmp_path: Pa
         await asyncio.sleep(0)
         old = evolve(mine, vacant=True, settled=False, name=(mine.view.id,))
         member._state = member._stack.put(state_transfer, member._state, old)  # noqa: SLF001
-        other.group.transfers(state_transfer.NoState())
+        member._transfers(state_transfer.NoState())  # noqa: SLF001
         assert not await other.has_state(0.2)
         other.group.declare_state()
         assert await other.has_state(10)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import pytest
 from attrs import evolve
 
-from groupcomm import flush, gms
+from groupcomm import flush, gms, state_transfer
 from groupcomm.digest import EMPTY_VECTOR, Vector
 from groupcomm.effects import Multicast, PassDown, PassUp, Send
 from groupcomm.events import (
@@ -790,6 +790,7 @@ def primary(verdicts: Verdicts, *views: ViewId) -> None:
 falls("SameAtSamePlace")(lambda verdicts: states(verdicts, (1, (X,)), (1, (Y,))))
 falls("MoreAtLaterPlace")(lambda verdicts: states(verdicts, (1, (X,)), (2, (Y, X))))
 falls("NothingTwice")(lambda verdicts: OneState(verdicts).passed_up("A", X, (X, X)))
+falls("KnowsItsState")(lambda verdicts: OneState(verdicts).knows("A", state_transfer.start("A"), knows=True))
 falls("EventuallyHasState")(lambda verdicts: OneState(verdicts).quiet([("A", False)]))
 falls("PrimaryHasSequence")(lambda verdicts: primary(verdicts, FIRST, FIRST))
 falls("SequenceOnlyGrows")(lambda verdicts: primary(verdicts, FIRST, SECOND))

@@ -123,6 +123,14 @@ def test_a_state_that_differs_is_named() -> None:
         judge.holds("B", view, 1, (("B", 1),))
     with pytest.raises(Violation, match="twice in the state of A"):
         judge.passed_up("A", ("A", 1), (("A", 1), ("A", 1)))
+    new = state_transfer.start("A")
+    judge.knows("A", new, knows=False)
+    choosing = evolve(new, has=True, settled=False)
+    judge.knows("A", choosing, knows=True)
+    judge.knows("A", choosing, knows=False)
+    for state, knows in ((new, True), (evolve(new, has=True), False), (evolve(choosing, vacant=True), True)):
+        with pytest.raises(Violation, match=f"KnowsItsState: A has heard {knows}"):
+            judge.knows("A", state, knows=knows)
     with pytest.raises(Violation, match="B never has the state"):
         judge.quiet([("A", True), ("B", False)])
 
@@ -187,6 +195,7 @@ def test_messages_of_a_former_view_that_were_held_are_in_the_sequence() -> None:
     second = evolve(waiting, view=View(at(2), ("A", "B")), formed=2)
     has = evolve(second, has=True)
     passes = PassUp(Deliver("A", Payload(("A", 1))))
+    applications.of(process).knows = True  # the state that was given
     applications.hear(
         process, Note(0, second, state_transfer.CreditReceived("A", state_transfer.Credit(1, 1)), has, (passes,))
     )

@@ -104,7 +104,7 @@ CLAIMS: Final = {
         "ResumedWhenQuiescent",
     ),
     "ApplicationView": ("ApplicationView",),
-    "OneState": ("SameAtSamePlace", "MoreAtLaterPlace", "NothingTwice", "EventuallyHasState"),
+    "OneState": ("SameAtSamePlace", "MoreAtLaterPlace", "NothingTwice", "KnowsItsState", "EventuallyHasState"),
     "UniformDelivery": ("HeldByAll", "HeldByMajority", "HeldInBase", "SafeIsDelivered", "EventuallyTold"),
     "OneSequence": ("SequenceOnlyGrows", "PrimaryHasSequence", "SafeIsKept"),
     "TotalOrderBroadcast": (

@@ -3,6 +3,7 @@
 from collections.abc import Container, Iterable
 from typing import Final, TypeAlias
 
+from groupcomm import state_transfer
 from groupcomm.view import Address, ViewId
 
 from .claims import Judge, Message, Verdicts
@@ -48,6 +49,12 @@ class OneState(Judge):
                     f"{member} has {story} at {place} of {view}, and there was {stories[later]} at {later}",
                 )
         stories[place] = story
+
+    def knows(self, member: Address, state: state_transfer.State, *, knows: bool) -> None:
+        """A member has taken a step, after which its application has heard that it has the state, or has not."""
+        self._judged("KnowsItsState")
+        if (state.has and state.settled and not knows) or (knows and (not state.has or state.vacant)):
+            self._fail("KnowsItsState", f"{member} has heard {knows}, and is in {state}")
 
     def passed_up(self, member: Address, message: Message, story: Story) -> None:
         """A member's application takes a message, which makes this state."""

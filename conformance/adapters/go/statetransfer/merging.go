@@ -150,7 +150,7 @@ func decided(s State, told map[string]Standing) Result {
 	isBased := group.Any(holders, func(m string) bool { return told[m].Stood >= last })
 	switch {
 	case holders.Has(s.Member) && s.Has && (s.Declared || isBased):
-		return group.Handled(done, nil)
+		return group.Handled(done, up(StateKept{}))
 	case holders.Has(s.Member):
 		done.Has, done.Declared = true, true
 		return group.Handled(done, up(StateDeclared{}))
@@ -293,6 +293,8 @@ func viewInstalled(c Config, s State, view group.View, merged bool) Result {
 		return group.Handled(t, append(group.Join(effects, s.makesRoom()), t.tell()))
 	case t.isStale():
 		return group.Handled(t.vacates(), group.Join(effects, up(NoState{})))
+	case t.Has && t.Settled && !(s.Has && s.Settled): // it founds a group, or is alone where a choice was open
+		return group.Handled(t.idle(), append(effects, up(StateKept{})...))
 	case t.Has || vacant:
 		return group.Handled(t.idle(), effects)
 	case stays:

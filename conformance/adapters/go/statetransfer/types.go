@@ -199,6 +199,9 @@ type (
 		_      wire.Tag `wire:"OwnIsInState"`
 		Number int64
 	}
+	StateKept struct {
+		_ wire.Tag `wire:"StateKept"`
+	}
 	StateDropped struct {
 		_ wire.Tag `wire:"StateDropped"`
 	}
