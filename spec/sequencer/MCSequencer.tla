@@ -418,8 +418,7 @@ EntersForAll(action, m, k, v, came, logs) ==
     /\ aux_path' = [x \in Member |-> IF x = m THEN Append(aux_path[x], k)
                                      ELSE IF installed[x] = installed[m] THEN <<k>> \o aux_path[x] ELSE aux_path[x]]
     /\ Channel!Forgets(m)
-    /\ Apply(action, m, [type |-> "ViewInstalled", view |-> ViewOf(v)], {}, [view |-> k], k,
-             Channel!Casts(logs, m, k, held[m]))
+    /\ Apply(action, m, [type |-> "ViewInstalled", view |-> ViewOf(v)], {}, [view |-> k], k, logs)
 
 \* In the place of Logged: what one member multicasts is logged for all.
 LogsForAll(logs, m, k, xs) == [logs EXCEPT ![k] = [s \in DOMAIN @ |-> @[s] \o xs]]

@@ -438,13 +438,14 @@ OnlyOwnPacketsStep ==
 
 OnlyOwnPackets == [][OnlyOwnPacketsStep]_vars
 
-\* (What a flush holds back is multicast in the next view.)
+\* (What a flush holds back is multicast once, in the next view that it does not hold back.)
 OnlyOwnMulticastsStep ==
-    \A k \in DOMAIN log' : \A s \in DOMAIN log'[k] :
-        LET before == IF k \in DOMAIN log THEN log[k][s] ELSE <<>> IN
-        log'[k][s] # before =>
-            /\ s = act'.member /\ k = installed'[s]
-            /\ log'[k][s] = before \o (IF installed[s] = k THEN <<>> ELSE held[s]) \o MulticastsOf(act'.effects)
+    LET m == act'.member
+        Before(k, s) == IF k \in DOMAIN log THEN log[k][s] ELSE <<>>
+        By(s) == IF s = m THEN MulticastsOf(act'.effects) ELSE <<>>
+    IN /\ \A k \in DOMAIN log' : \A s \in DOMAIN log'[k] : log'[k][s] # Before(k, s) => s = m /\ k = installed'[s]
+       /\ \A s \in Member : LET k == installed'[s] IN
+            k # 0 => log'[k][s] \o held'[s] = Before(k, s) \o held[s] \o By(s)
 
 OnlyOwnMulticasts == [][OnlyOwnMulticastsStep]_vars
 

@@ -101,6 +101,9 @@ DeliveredOf(event, effects, k) ==
 \* comes in a later view is DATA of an earlier one, and ignored.)
 HoldsBack(m, k) == "CastOnlyBeforeCut" \notin Without /\ k \in DOMAIN views /\ ~Channel!MayCast(m, k)
 
+\* What a flush has held back until m comes to view number k.
+HeldUntil(m, k) == IF k = installed[m] THEN <<>> ELSE held[m]
+
 \* m multicasts xs in view number k.
 Logged(logs, m, k, xs) == Channel!Casts(logs, m, k, xs)
 
@@ -122,11 +125,13 @@ Apply(action, m, event, consumed, given, k, logs) ==
     \E step \in {Step(local[m], event)} :
         /\ Take(action, m, given, event, consumed, step)
         /\ wire' = AfterStep(wire, m, consumed, step.effects, Reachable)
-        /\ IF step.effects = <<>> THEN log' = logs /\ UNCHANGED <<held, aux_delivered>>
-           ELSE /\ aux_delivered' = [aux_delivered EXCEPT ![m] = @ \o DeliveredOf(event, step.effects, k)]
-                /\ IF HoldsBack(m, k)
-                   THEN log' = logs /\ held' = [held EXCEPT ![m] = @ \o MulticastsOf(step.effects)]
-                   ELSE log' = Logged(logs, m, k, MulticastsOf(step.effects)) /\ held' = held
+        /\ aux_delivered' = IF step.effects = <<>> THEN aux_delivered
+                            ELSE [aux_delivered EXCEPT ![m] = @ \o DeliveredOf(event, step.effects, k)]
+        /\ LET casts == HeldUntil(m, k) \o MulticastsOf(step.effects)
+               kept == IF k = installed[m] THEN held[m] ELSE <<>>
+           IN IF casts = <<>> THEN log' = logs /\ held' = held
+              ELSE IF HoldsBack(m, k) THEN log' = logs /\ held' = [held EXCEPT ![m] = kept \o casts]
+              ELSE log' = Logged(logs, m, k, casts) /\ held' = [held EXCEPT ![m] = kept]
 
 \* The same for a member that stays in its view.
 ApplyHere(action, m, event, consumed, given) == Apply(action, m, event, consumed, given, installed[m], log)
@@ -280,8 +285,7 @@ Enter(action, m, k, v, came, logs) ==
     /\ installed' = [installed EXCEPT ![m] = k]
     /\ aux_path' = [aux_path EXCEPT ![m] = Append(@, k)]
     /\ Channel!Forgets(m)
-    /\ Apply(action, m, [type |-> "ViewInstalled", view |-> ViewOf(v)], {}, [view |-> k], k,
-             Channel!Casts(logs, m, k, held[m]))
+    /\ Apply(action, m, [type |-> "ViewInstalled", view |-> ViewOf(v)], {}, [view |-> k], k, logs)
 
 EnterDecided(action, m) ==
     \E k \in installed[m] + 1 .. Len(views) :
