@@ -820,7 +820,12 @@ def _begins(state: State) -> State:
 
 def _vacates(state: State) -> State:
     """Its view has no state of the primary. `StateTransfer!Vacates`."""
-    return _stands(evolve(_begins(state), telling=False, vacant=True))
+    return _stands(evolve(_begins(state), telling=state.declares, vacant=True))
+
+
+def _lacks_alone(state: State) -> bool:
+    """Say whether no member of its view can give it a state. `StateTransfer!LacksAlone`."""
+    return _is_formed(state) and state.view.members == (state.member,) and state.settled and not state.has
 
 
 def _view_formed(state: State, event: ViewFormed) -> Transition:
@@ -829,9 +834,7 @@ def _view_formed(state: State, event: ViewFormed) -> Transition:
     if counter <= state.formed or not 0 <= event.before < counter:
         raise LocalProtocolError(state, event, "views are formed by rising counters")
     after = _stands(evolve(state, formed=counter, base=event.before))
-    alone = state.view.members == (state.member,)
-    asks_none = _is_formed(after) and alone and state.settled and not state.has and not state.telling
-    if not asks_none and not _is_stale(after):
+    if not _lacks_alone(after) and not _is_stale(after):
         return after, (PassUp(event),)
     return _vacates(after), (PassUp(event), PassUp(NoState()))
 

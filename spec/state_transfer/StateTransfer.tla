@@ -237,8 +237,8 @@ Stands(s) ==
     ELSE IF s.stood >= s.base \/ ~StandsIfBased THEN [s EXCEPT !.stood = s.formed]
     ELSE s
 
-\* Its view has no state of the primary.
-Vacates(s) == Stands([Begins(s) EXCEPT !.telling = FALSE, !.vacant = TRUE])
+\* Its view has no state of the primary. (A declaration may be on its way.)
+Vacates(s) == Stands([Begins(s) EXCEPT !.telling = s.declares, !.vacant = TRUE])
 
 SetsTimer(s) == IF s.timer /\ TimerOnce THEN <<>> ELSE <<SetTimer("ask", AskTime, AskTime)>>
 
@@ -435,13 +435,15 @@ NameAfter(s) ==
 \* All that have a state have one, and it is not that of the primary: a member that was cut off, and members that have joined it.
 IsStale(s) == KeepFrom = "base" /\ IsFormed(s) /\ s.settled /\ s.has /\ s.stood < s.base
 
+\* No member of its view can give it a state.
+LacksAlone(s) == IsFormed(s) /\ s.view.members = <<s.member>> /\ s.settled /\ ~s.has /\ KeepFrom = "base"
+
 \* Messages are ordered in this view from now on. (SEQUENCER may form a view before it passes it up.) `before`: the counter of
 \* its base.
 ViewFormed(s, e) ==
     LET after == Stands([s EXCEPT !.formed = e.view_id.counter, !.base = e.before])
-        asksNone == IsFormed(after) /\ s.view.members = <<s.member>> /\ s.settled /\ ~s.has /\ ~s.telling /\ KeepFrom = "base"
     IN IF e.view_id.counter <= s.formed \/ e.before \notin 0 .. e.view_id.counter - 1 THEN LocalError(s)
-       ELSE IF IsStale(after) \/ asksNone THEN Handled(Vacates(after), <<PassUp(e), NoState>>)
+       ELSE IF IsStale(after) \/ LacksAlone(after) THEN Handled(Vacates(after), <<PassUp(e), NoState>>)
        ELSE Handled(after, <<PassUp(e)>>)
 
 Tellers(told, name) == {m \in DOMAIN told : told[m].name = name}

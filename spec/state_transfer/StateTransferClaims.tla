@@ -180,12 +180,12 @@ LosesOnlyByDecisionStep ==
 
 WasDeclared(state) == \E i \in DOMAIN state : state[i][2] = -1
 
-\* A declared state never wins against a state that is none.
+\* A declared state never wins against a state that is none. (With Majority a state that is kept may count as declared from then on.)
 DeclaredNeverWinsStep ==
     \A m \in {act'.member} \cap up :
         (/\ act'.event.type = "TellReceived" /\ local'[m].settled /\ local'[m].has
          /\ \E x \in DOMAIN local'[m].told : local'[m].told[x].name # LacksName /\ ~WasDeclared(apps[x].state))
-        => ~WasDeclared(apps'[m].state)
+        => ~WasDeclared(IF local[m].has THEN apps[m].state ELSE apps'[m].state)
 
 \* The application sends while it has the state.
 SendsWithStateStep ==
@@ -277,8 +277,7 @@ Whole == INSTANCE OneSequence WITH
     sequence <- sequence.state, primary <- {m \in Member : IsPrimary(m) /\ installed[m] = sequence.view},
     state <- [m \in Member |-> apps[m].state]
 PrimaryHasSequence == Whole!PrimaryHasSequence
-\* (A declaration begins another sequence. It ends when a state is kept that was not declared.)
-PrimaryIsKeptStep == WasDeclared(sequence.state) # WasDeclared(sequence.state)' \/ Whole!SequenceOnlyGrows
+PrimaryIsKeptStep == Whole!SequenceOnlyGrows
 PrimaryIsKept == [][PrimaryIsKeptStep]_vars
 
 \* The layer below, as it is modelled, is the contract of SEQUENCER where views branch.

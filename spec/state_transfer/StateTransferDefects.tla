@@ -22,14 +22,14 @@ PassesUpStep(s, e) ==
 DropsAtMergeStep(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "MergeViewInstalled" /\ step.outcome = "handled" /\ s.has
-    THEN [step EXCEPT !.state.has = FALSE, !.state.giving = [m \in {} |-> 0]]
+    THEN [step EXCEPT !.state.has = FALSE, !.state.giving = [m \in {} |-> 0], !.effects = Append(@, StateDropped)]
     ELSE step
 
 \* At the decision every member drops its state.
 AllDropStep(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "TellReceived" /\ step.outcome = "handled" /\ step.state.settled /\ ~s.settled
-    THEN [step EXCEPT !.state.has = FALSE]
+    THEN [step EXCEPT !.state.has = FALSE, !.effects = Append(@, StateDropped)]
     ELSE step
 
 \* A provider does not mark its state.
@@ -53,6 +53,10 @@ IgnoredCountsStep(s, e) ==
 
 \* In the place of MayDeliver: members leave a view at different places.
 DeliversBeyondCut(m, i) == TRUE
+
+\* In the place of LacksAlone: a member that declares a state does not note that its view is vacant.
+LacksAloneUntold(s) ==
+    IsFormed(s) /\ s.view.members = <<s.member>> /\ s.settled /\ ~s.has /\ ~s.declares /\ KeepFrom = "base"
 
 \* In the place of AskTimeoutFires: the timer of a member that no member gives the state to never fires.
 NeverAsksAgain(m) == FALSE

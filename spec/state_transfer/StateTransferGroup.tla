@@ -400,9 +400,9 @@ Init ==
     /\ spent = [crashes |-> 0, failures |-> 0, declares |-> 0, tells |-> 0, misuses |-> 0]
     /\ act = NoAct
 
-\* m is in the primary: its view is formed, and its state is the one that is kept.
+\* m is in the primary: its view is formed, and its state is the one that is kept, and not declared.
 IsPrimary(m) ==
-    m \in up /\ installed[m] # 0 /\ reported[m] = {installed[m]} /\ local[m].has /\ local[m].settled
+    m \in up /\ installed[m] # 0 /\ reported[m] = {installed[m]} /\ local[m].has /\ local[m].settled /\ ~local[m].declared
 
 \* m's state as it was when its view began: without what it has delivered there, and did not have before. (A joiner may take
 \* the state, and know that its view is formed, when others have yet to deliver what it has.)

@@ -53,7 +53,7 @@ func (s State) begins() State {
 // vacates: its view has no state of the primary.
 func (s State) vacates() State {
 	t := s.begins()
-	t.Telling, t.Vacant = false, true
+	t.Telling, t.Vacant = s.Declares, true
 	return t.stands()
 }
 

@@ -325,8 +325,8 @@ func viewFormed(s State, e group.ViewFormed) Result {
 	}
 	s.Formed, s.Base = e.ViewId.Counter, e.Before
 	t := s.stands()
-	asksNone := t.isFormed() && len(s.View.Members) == 1 && s.Settled && !s.Has && !s.Telling
-	if t.isStale() || asksNone {
+	lacksAlone := t.isFormed() && len(s.View.Members) == 1 && s.Settled && !s.Has
+	if t.isStale() || lacksAlone {
 		return group.Handled(t.vacates(), group.Join(up(e), up(NoState{})))
 	}
 	return group.Handled(t, up(e))
