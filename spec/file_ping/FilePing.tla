@@ -164,7 +164,7 @@ GetMbrsReqReceived(s, e) ==
 GetMbrsRspReceived(s, e) ==
     LET c == e.message.coordinator
         starts == c = NoCoordinator /\ IsSenior(e.sender, s.member)
-    IN IF s.look # "asking" \/ e.sender \notin s.asked THEN Ignored(s)
+    IN IF e.sender \notin s.asked THEN Ignored(s)  \* members are asked in a look only
        ELSE Handled([s EXCEPT !.answered = @ \cup {e.sender},
                               !.named = IF c = NoCoordinator THEN @ ELSE @ \cup {c},
                               !.seniors = IF starts THEN @ \cup {e.sender} ELSE @], <<>>)

@@ -90,12 +90,14 @@ FoundWasNamedStep ==
         /\ local'[m].coordinators \subseteq local[m].coordinators \cup local[m].named
         /\ \A i \in DOMAIN local'[m].members : local'[m].members[i] \notin local'[m].coordinators
 
-\* An answer names the coordinator of the own view, or whom the own member joins.
+\* An answer comes from a member that starts, joins or is in a view, and names the coordinator of the own view, or whom the own
+\* member joins.
 NamesOwnCoordinatorStep ==
     \A e \in Effects("Datagram") :
         e.message.type = "GET_MBRS_RSP" =>
             LET s == local[act'.member] IN
-            e.message.coordinator = IF s.phase = "in_view" THEN Head(s.members) ELSE s.target
+            /\ s.phase \in {"starting", "joining", "in_view"}
+            /\ e.message.coordinator = IF s.phase = "in_view" THEN Head(s.members) ELSE s.target
 
 \* A member that merging finds is alive, and was named in this look by a member that was asked
 \* and has answered. (A member that crashes after the answer is found once more: found_answered_crash. TypeOK says that the
@@ -111,15 +113,21 @@ FoundHasAnswered == [][FoundHasAnsweredStep]_vars
 
 Timers == {e.name : e \in Effects("SetTimer")}
 
-\* A member that waits has a timer: for answers, to be let in, for the next look.
+\* A member that begins to wait sets a timer, and no other member does: for answers, to be let in, for the next look.
 TimerWhileWaitingStep ==
     \A m \in {act'.member} \cap up : act'.outcome = "handled" =>
         LET s == local[m]
             t == local'[m]
-        IN /\ (t.look = "asking" /\ s.look # "asking") => "discovery" \in Timers
-           /\ (t.phase = "joining" /\ s.phase # "joining" /\ t.target # m) => "join" \in Timers
+        IN /\ (t.look = "asking" /\ s.look # "asking") <=> "discovery" \in Timers
+           /\ (t.phase = "joining" /\ s.phase # "joining" /\ t.target # m) <=> "join" \in Timers
            /\ (t.phase = "in_view" /\ t.look = "no" /\ (s.phase # "in_view" \/ s.look # "no" \/ act'.event.type = "LookTimeout"))
-                => "look" \in Timers
+                <=> "look" \in Timers
+
+\* What no correct caller or peer causes, and a timer whose time is over, changes nothing.
+NoMisuseIsHandledStep == act'.action = "Misuse" => act'.outcome # "handled"
+
+\* FPG-03: what a correct caller or peer causes is not refused. A member that wants to leave can.
+NoEventRefusedStep == act'.outcome \in {"local_error", "remote_error"} => act'.action = "Misuse"
 
 \* A step belongs to one member; network, folder and views change through its effects and the environment alone.
 OnlyByEffectsStep ==
@@ -137,6 +145,8 @@ JoinsNamed == [][JoinsNamedStep]_vars
 FoundWasNamed == [][FoundWasNamedStep]_vars
 NamesOwnCoordinator == [][NamesOwnCoordinatorStep]_vars
 TimerWhileWaiting == [][TimerWhileWaitingStep]_vars
+NoMisuseIsHandled == [][NoMisuseIsHandledStep]_vars
+NoEventRefused == [][NoEventRefusedStep]_vars
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 -----------------------------------------------------------------------------

@@ -125,6 +125,22 @@ FindsOwnStep(s, e) ==
 \* It is not noted by which members an answer came.
 ForgetsAnswersStep(s, e) == [Step(s, e) EXCEPT !.state.answered = {}]
 
+\* A member answers a request that came from itself.
+AnswersItselfStep(s, e) == IF e.type = "GetMbrsReqReceived" THEN GetMbrsReqReceived(s, e) ELSE Step(s, e)
+
+\* A member cannot leave.
+NeverLeavesStep(s, e) == IF e.type = "DisconnectRequested" THEN LocalError(s) ELSE Step(s, e)
+
+\* A member that has left answers.
+GoneAnswersStep(s, e) ==
+    IF e.type = "GetMbrsReqReceived" /\ s.phase = "gone" THEN Handled(s, <<Datagram(e.sender, GetMbrsRsp(NoCoordinator))>>)
+    ELSE Step(s, e)
+
+\* A member that founds a group has a timer as a member that joins one.
+FounderWaitsStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF s.phase = "starting" /\ step.state.target = s.member THEN [step EXCEPT !.effects = @ \o <<JoinTimer>>] ELSE step
+
 WithoutTimer(name, step) ==
     LET Stays(effect) == effect.type # "SetTimer" \/ effect.name # name
     IN [step EXCEPT !.effects = SelectSeq(@, Stays)]

@@ -218,16 +218,26 @@ Heal ==
     /\ Environment("Heal", "", None, {})
     /\ UNCHANGED <<local, records, operations, net, up, coming, spent>>
 
-\* Events that no correct caller or peer causes, and late timers. Each changes nothing. (Unasked readings are in the
-\* alphabet.)
+\* No correct caller or peer causes it, or its time is over. (Unasked readings are in the alphabet.)
+IsMisuse(s, e) ==
+    CASE e.type = "ConnectRequested" -> s.phase # "idle"
+      [] e.type = "DisconnectRequested" -> s.phase \in {"idle", "gone"}
+      [] e.type = "DiscoveryTimeout" -> s.look # "asking"
+      [] e.type = "JoinTimeout" -> s.phase # "joining" \/ s.target = s.member
+      [] e.type = "LookTimeout" -> s.phase # "in_view" \/ s.look # "no"
+      [] e.type = "ViewInstalled" -> s.phase = "gone" \/ s.member \notin MembersOf(e.view)
+      [] e.type = "GetMbrsReqReceived" -> e.sender = s.member
+      [] e.type = "GetMbrsRspReceived" -> e.sender = s.member \/ e.sender \notin s.asked
+
 Misuse(m) ==
     /\ m \in up /\ spent.misuses < MaxMisuses
     /\ \E event \in
         {[type |-> "ConnectRequested"], [type |-> "DisconnectRequested"], [type |-> "DiscoveryTimeout"], [type |-> "JoinTimeout"],
-         ViewEvent(<<"Z">>),
+         [type |-> "LookTimeout"], ViewEvent(<<m>>), ViewEvent(<<"Z">>),
          [type |-> "GetMbrsReqReceived", sender |-> m, message |-> GetMbrsReq(TRUE)],
+         [type |-> "GetMbrsRspReceived", sender |-> m, message |-> GetMbrsRsp("Z")],
          [type |-> "GetMbrsRspReceived", sender |-> "Z", message |-> GetMbrsRsp("Z")]} :
-        /\ MemberStep(local[m], event).outcome # "handled"
+        /\ IsMisuse(local[m], event)
         /\ Apply("Misuse", m, event, {})
     /\ Spend("misuses")
     /\ UNCHANGED <<records, up, coming, cut>>

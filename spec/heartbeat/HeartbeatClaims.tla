@@ -176,6 +176,9 @@ SaysHowItIsStep ==
             HeartbeatMessage(local'[m].beats, IF installed[m] = 0 THEN NoViewId ELSE Own(m).id,
                              installed[m] # 0 /\ to \in MembersOf(Own(m)), to \in suspects[m])
 
+\* What no correct peer or caller causes is refused.
+MisuseIsRefusedStep == act'.action = "Misuse" => act'.outcome \in {"local_error", "remote_error"}
+
 \* A step belongs to one member; the network and the suspicions change through its effects and the environment alone.
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
@@ -193,5 +196,6 @@ ReportsAreWatched == [][ReportsAreWatchedStep]_vars
 LatestCounts == [][LatestCountsStep]_vars
 TimerRuns == [][TimerRunsStep]_vars
 SaysHowItIs == [][SaysHowItIsStep]_vars
+MisuseIsRefused == [][MisuseIsRefusedStep]_vars
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 =============================================================================

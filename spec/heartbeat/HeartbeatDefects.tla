@@ -28,6 +28,10 @@ ReportsSilenceAloneStep(s, e) ==
         IN [step EXCEPT !.effects = SelectSeq(@, Stays)]
     ELSE Step(s, e)
 
+\* A heartbeat of another member is taken whatever it says.
+TakesMalformedStep(s, e) ==
+    IF e.type = "HeartbeatReceived" /\ e.sender # s.member THEN HeartbeatReceived(s, e) ELSE Step(s, e)
+
 \* A member is taken for silent at the first heartbeat that it misses.
 ImpatientStep(s, e) ==
     LET step == Step(s, e)

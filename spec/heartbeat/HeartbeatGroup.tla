@@ -151,8 +151,10 @@ Misuse(m) ==
     /\ m \in up /\ spent.misuses < MaxMisuses
     /\ \E event \in
         {[type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)],
-         [type |-> "HeartbeatReceived", sender |-> m, message |-> HeartbeatMessage(9, NoViewId, FALSE, FALSE)],
-         [type |-> "HeartbeatReceived", sender |-> "Z", message |-> HeartbeatMessage(9, NoViewId, FALSE, TRUE)]} :
+         [type |-> "HeartbeatReceived", sender |-> m, message |-> HeartbeatMessage(9, NoViewId, FALSE, FALSE)]}
+        \cup {[type |-> "HeartbeatReceived", sender |-> x, message |-> message] : x \in Member \ {m}, message \in
+                {HeartbeatMessage(0, NoViewId, FALSE, FALSE), HeartbeatMessage(9, NoViewId, FALSE, TRUE),
+                 HeartbeatMessage(9, NoViewId, TRUE, FALSE)}} :
         Apply("Misuse", m, event, {})
     /\ Spend("misuses")
     /\ UNCHANGED <<views, installed, up, ghosts>>

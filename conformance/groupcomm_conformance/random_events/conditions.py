@@ -2,8 +2,9 @@ r"""Judging the conditions of `Step`: without one of them, a claim must be viola
 
 Guards are conditions with a name, and each has an ablation. This makes the ablations of all other conditions: a
 conjunct or a disjunct is dropped, or one branch of an IF is taken always. The models that control an ablation
-search with such a step until one of their claims is violated, the first 10,000 states of each. A condition that no
-claim notices is needless, or decides what no claim speaks of (which rows notice), or a claim is missing.
+search with such a step until one of their claims is violated: the smallest first, the first 10,000 states of each. A
+condition that no claim notices is needless, or decides what no claim speaks of (which rows notice), or a claim is
+missing.
 
 Claims, and the group around the members, use operators of the step as they are: only `Step` and `Start` get copies of
 what is changed.
@@ -40,7 +41,8 @@ from .weakening import Weakenings, called
 MOST: Final = 10_000
 """The most states of a search."""
 
-_SECONDS: Final = 60
+_SECONDS: Final = 600
+"""A limit for what never ends: on a busy machine a search takes a minute, and MOST is its bound."""
 _BRANCH: Final = re.compile(r": IF .* -> IF (TRUE|FALSE)( \(place \d+\))?$")
 _JUNCTIONS: Final = frozenset({r"\land", r"\lor", "$ConjList", "$DisjList", "=>"})
 _ROOTS: Final = ("Step", "Start")
@@ -87,10 +89,10 @@ def _is_condition(mutant: SpecMutant) -> bool:
 
 
 def _models(manifest: Manifest, module: str) -> list[Model]:
-    """The controls of ablations over modules that extend the step's, the smallest first; those of liveness last."""
+    """The controls of ablations over modules that extend the step's, the smallest first."""
     controls = {model.control for model in manifest.models}
     found = [
-        (model.liveness, model.counts.transitions, model)
+        (model.counts.transitions, model.liveness, model)
         for model in manifest.models
         if model.name in controls
         and model.tier != "deep"

@@ -227,7 +227,7 @@ func getMbrsReqReceived(s State, e GetMbrsReqReceived) Result {
 }
 
 func getMbrsRspReceived(s State, e GetMbrsRspReceived) Result {
-	if s.Look != "asking" || !s.Asked.Has(e.Sender) {
+	if !s.Asked.Has(e.Sender) {
 		return group.Ignored(s)
 	}
 	s.Answered = s.Answered.With(e.Sender)
