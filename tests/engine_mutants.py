@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -72,13 +72,13 @@ def nearest(module: str, limit: int = FILES) -> list[Path]:
     return found[:limit]
 
 
-def fails(copy: Path, module: str, seconds: float) -> str | None:
-    """Say which test file fails of those nearest to a module, "" if none does, and None where the time was too short."""
-    tests = [str(file.relative_to(ROOT)) for file in nearest(module)]
+def fails(copy: Path, tests: Iterable[Path], seconds: float) -> str | None:
+    """Say which file of tests fails first, "" if none does, and None where the time was too short."""
+    files = [str(file.relative_to(ROOT)) for file in tests]
     folders = (copy, *(copy / each for each in ("impl", "runtime", "conformance")))
     try:
         ran = subprocess.run(
-            [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", _NOT_RUN, *tests],
+            [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", _NOT_RUN, *files],
             cwd=copy,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders)), "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
@@ -110,7 +110,7 @@ def noticed(copy: Path, file: Path, mutant: Mutant, seconds: float) -> str | Non
     body = [" " * function.col_offset + line for line in mutant.source.split("\n")]
     place.write_text("\n".join([*lines[: function.lineno - 1], *body, *lines[function.end_lineno :]]), "utf-8")
     try:
-        return fails(copy, mutant.module, seconds)
+        return fails(copy, nearest(mutant.module), seconds)
     finally:
         place.write_text(before, "utf-8")
 
@@ -135,9 +135,9 @@ def main() -> None:
         if (ROOT / ".cache").exists():
             (copy / ".cache").symlink_to(ROOT / ".cache")
         made = drawn(asked.under, asked.count, asked.seed)
-        for module in dict.fromkeys(mutant.module for _, mutant in made):
-            if (by := fails(copy, module, asked.seconds)) != "":
-                sys.exit(f"{module}: {by or 'its tests take too long, or one'} fails without a mutant")
+        tests = dict.fromkeys(file for module in {each.module for _, each in made} for file in nearest(module))
+        if (by := fails(copy, sorted(tests), len(tests) * asked.seconds)) != "":
+            sys.exit(f"{by or 'the time is too short'}: fails without a mutant")
         for file, mutant in made:
             by = noticed(copy, file, mutant, asked.seconds)
             name = f"{mutant.module}.{mutant.name}"

@@ -86,6 +86,11 @@ def test_what_a_group_may_see() -> None:
     assert violated(a, (both, sends("B", 1), given("B", 1), given("A", 1))) == set()
 
 
+def test_a_message_that_is_sent_again_is_owed_from_where_it_was_first_sent() -> None:
+    again = (AB, sends("B", 1), sends("B", 2), view(2, "AB"), sends("B", 1))
+    assert violated((AB, given("B", 2)), again) == {"NoGaps"}
+
+
 def drawn(random: Random) -> list[tuple[History, History]]:
     """Histories of two applications of each of some small groups, by the names A and B."""
     kept: list[tuple[History, History]] = []

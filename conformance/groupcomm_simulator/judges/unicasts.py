@@ -79,9 +79,9 @@ class ReliableUnicast(Judge):
             self._fail("Once", f"{process} hears {message} of {by} twice")
         if here is not None and number < here:
             self._fail("InOrder", f"{process} hears {message} of {by}, which was before what it has heard")
-        # A first incarnation hears all. A later one may hear again what the former heard, and begins no
-        # later.
-        due = here if here is not None else pair.reached if process.life else 0
+        # A first incarnation hears all, as none has heard before it. A later one may hear again what the former heard,
+        # and begins no later.
+        due = pair.reached if here is None else here
         self._judged("NoMessageLost")
         if number > due and number not in pair.closed:
             self._fail("NoMessageLost", f"{process} hears {message} of {by}; it lacks {pair.sent[due - pair.first]}")
