@@ -212,8 +212,8 @@ class Member:
         """The bytes that may still go to an incarnation that has greeted and has not answered yet."""
         self._listed: set[Place] = {*discovery.greets}
         """The places that the own list or folder names."""
-        self._joins: dict[Address, tuple[str, Arrived, bytes]] = {}
-        """The last JOIN_REQ of each process that is not taken yet."""
+        self._joins: dict[tuple[Address, bytes], tuple[str, Arrived, bytes]] = {}
+        """The JOIN_REQs that are not taken yet, by sender and bytes. UNICAST needs each of a process, in order."""
         self._sent: deque[tuple[bytes, Place]] = deque(maxlen=_REMEMBERED)
         self._doubts, self._refuses, self._founding = Doubts(), 0, False
         self.refused: tuple[Place, Refusal] | None = None
@@ -1005,7 +1005,7 @@ class Member:
 
     def _gathers(self, sender: Address, took: tuple[str, Arrived, bytes]) -> None:
         """Take a JOIN_REQ with those that come soon after, as if the network were slower: GMS gives them one view."""
-        self._joins[sender] = took
+        self._joins[sender, took[2]] = took
         if "joins" not in self._timers:
             self._timers["joins"] = self._loop.call_later(_GATHERS, self._takes_joins)
 
