@@ -12,6 +12,7 @@ The limit. A member that is slow for longer than the patience is suspected, thou
 datagrams can distinguish it from a crashed member.
 """
 
+from collections.abc import Iterable
 from typing import Annotated, Final, TypeAlias, assert_never, final
 
 from attrs import frozen
@@ -173,14 +174,14 @@ def _beat_timeout(config: Config, state: State, event: BeatTimeout) -> Transitio
     around, me = event.around, state.member
     watched, sought = around.watched - {me}, around.sought - {me}
     peers = (watched | sought | around.reachable) - {me}
-    heard = {peer: _missed(config, each) for peer, each in state.heard.items() if peer in peers}
+    heard = {peer: _missed(config, each) for peer, each in state.heard.entries if peer in peers}
     heard |= dict.fromkeys((watched | sought) - heard.keys(), _NOTHING)
     after = evolve(state, beats=state.beats + 1, heard=HeardOf(heard.items()))
     return after, (
-        *(
+        *[
             Datagram(peer, Heartbeat(after.beats, state.view, peer in state.members, peer in around.suspected))
             for peer in sorted(peers)
-        ),
+        ],
         SetTimer("beat", config.beat_interval, config.beat_interval),
         *(PassUp(Suspected(peer)) for peer in sorted(watched) if _reason(config, after, heard[peer])),
         *(PassUp(SilenceReported(peer)) for peer in sorted(sought) if _is_silent(config, heard[peer])),
@@ -195,9 +196,23 @@ def _heartbeat_received(state: State, event: HeartbeatReceived) -> Transition:
     known = state.heard.get(sender, _NOTHING)
     if said.number <= known.number:
         return state, ()
+    return evolve(state, heard=state.heard.put(sender, _now(known, said))), ()
+
+
+def received(state: State, those: Iterable[tuple[Address, Heartbeat]]) -> State:
+    """Return the state after a step for each of these heartbeats, in order. None of them is malformed."""
+    heard = dict(state.heard.entries)
+    for sender, said in those:
+        known = heard.get(sender, _NOTHING)
+        if said.number > known.number:
+            heard[sender] = _now(known, said)
+    return evolve(state, heard=HeardOf(heard.items()))
+
+
+def _now(known: Heard, said: Heartbeat) -> Heard:
+    """Note a heartbeat, the gap before it included."""
     gap = max(known.missed, known.gap - 1) if known.number else 0
-    now = Heard(said.number, said.view, said.counts, said.suspects, 0, gap)
-    return evolve(state, heard=state.heard.put(sender, now)), ()
+    return Heard(said.number, said.view, said.counts, said.suspects, 0, gap)
 
 
 def _view_installed(state: State, event: ViewInstalled) -> Transition:
@@ -255,7 +270,8 @@ def alive(config: Config, state: State) -> frozenset[Address]:
 
 def _missed(config: Config, each: Heard) -> Heard:
     """One more own heartbeat without a heartbeat of this member; a silence is not counted for ever."""
-    return evolve(each, missed=min(each.missed, config.longest) + 1)
+    missed = min(each.missed, config.longest) + 1
+    return Heard(each.number, each.view, each.counts, each.suspects, missed, each.gap)
 
 
 def _is_silent(config: Config, each: Heard) -> bool:

@@ -88,10 +88,7 @@ class Discovery(Protocol):
         """All incarnations of this process are at a place."""
 
     def write(self, member: Address) -> None:
-        """Write the record of an incarnation of this process. It may fail: it is written again."""
-
-    def renew(self, member: Address) -> None:
-        """Write the record of a member of the group again where it is gone."""
+        """Write the record of an incarnation of this process, unless it is there. It may fail: it is written again."""
 
     def read(self) -> Reading:
         """Read all records."""
@@ -189,9 +186,6 @@ class Peers:
     def write(self, member: Address) -> None:
         """A list does not change."""
 
-    def renew(self, member: Address) -> None:
-        """A list does not change."""
-
     def read(self) -> Reading:
         return Reading()
 
@@ -233,7 +227,7 @@ class Folder:
         self._group, self._name = group, name
         self._aside = own / f".{name}.aside"  # what a killed process of this name left is removed
         self._place: Place | None = None
-        self._written: dict[Address, Path] = {}
+        self._written: dict[Address, tuple[int, ...]] = {}
         try:
             _refuse_former_era(first, era)
             for each in (folder, own):
@@ -271,6 +265,7 @@ class Folder:
                 "name an address of this host at which they reach it, or find members by peers="
             )
         self._place = place
+        self._written = dict.fromkeys(self._written, ())
         try:
             self._write_aside()
             self._aside.unlink()
@@ -287,16 +282,13 @@ class Folder:
             json.dump({"host": host, "port": port}, file)
 
     def write(self, member: Address) -> None:
-        if member in self._written and self.place(member) == self._place:  # FILE_PING has it written with each look
+        file = f"{self._folder}/{member}{self._record}"
+        if self._written.get(member) == _about(file) != ():  # as with nearly all heartbeats
             return
         with suppress(OSError):  # the folder is gone, or full, for a while: the group does without it
             self._write_aside()
-            self._written[member] = self._aside.replace(self._file(member))
-
-    def renew(self, member: Address) -> None:
-        with suppress(OSError):
-            if member not in self._written or not self._written[member].exists():
-                self.write(member)
+            self._aside.replace(file)
+            self._written[member] = _about(file)
 
     def read(self) -> Reading:
         """Read up to 500 records; of more, others each time, so that all come. The rest is counted as bad."""
@@ -396,6 +388,15 @@ def _refuse_folder(folder: Path) -> None:
             f"other users can write in the folder {folder} (mode {about.st_mode & 0o777:o}): "
             "take that right away (chmod go-w), or name another"
         )
+
+
+def _about(path: str) -> tuple[int, ...]:
+    """What changes where another file is at a path, or other bytes in it."""
+    try:
+        about = os.lstat(path)
+    except OSError:
+        return ()
+    return about.st_ino, about.st_mtime_ns, about.st_size
 
 
 def _private(path: str, flags: int) -> int:

@@ -56,7 +56,10 @@ VOTE: Final = "stable/stable"
 HIGHEST: Final = "nakack/highest"
 """The timer at which NAKACK tells its highest seqno."""
 
-RECURRING: Final = frozenset({BEAT, DISCOVER, VOTE, HIGHEST, "file_ping/look"})
+LOOK: Final = "file_ping/look"
+"""The timer at which FILE_PING has the record written, and a coordinator looks for others."""
+
+RECURRING: Final = frozenset({BEAT, DISCOVER, VOTE, HIGHEST, LOOK})
 """The timers that fire again and again in a quiet group."""
 
 _GROUND: Final = ("Network", "Incarnations", "Folder")

@@ -11,7 +11,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final, Protocol, cast
+from typing import Final, Protocol, cast
 
 from attrs import define, evolve, field
 
@@ -59,6 +59,7 @@ from .layers import (
     DISCOVER,
     HIGHEST,
     LAYERS,
+    LOOK,
     RECURRING,
     VOTE,
     configs,
@@ -172,6 +173,8 @@ class Member:
     """It has the state of the group, as STATE_TRANSFER has said, or its application has none at all."""
     _known: object = None
     _gms: gms.State
+    _watching: object = None
+    _whom: frozenset[Address]
     _said: str | None = None
     """What the application knows of whom this member waits for."""
 
@@ -204,15 +207,16 @@ class Member:
         self._later: list[Called] = []
         """Own multicasts that wait until this member has the state."""
         self._own = _Own()
-        self._timers: dict[str, asyncio.Handle] = {}
+        self._timers, self._at_beat = dict[str, asyncio.Handle](), dict[str, float]()
+        """Those in `_at_beat` fire at the first beat after a time."""
         self._places: dict[Address, Place] = {}
         self._once: dict[Address, Once] = {}
         self._owed: dict[Address, int] = {}
         """The bytes that may still go to an incarnation that has greeted and has not answered yet."""
         self._listed: set[Place] = {*discovery.greets}
         """The places that the own list or folder names."""
-        self._joins: dict[Address, tuple[str, Arrived, bytes]] = {}
-        """The last JOIN_REQ of each process that is not taken yet."""
+        self._joins: dict[tuple[Address, bytes], tuple[str, Arrived, bytes]] = {}
+        """The JOIN_REQs that are not taken yet, by sender and bytes. UNICAST needs each of a process, in order."""
         self._sent: deque[tuple[bytes, Place]] = deque(maxlen=_REMEMBERED)
         self._doubts, self._refuses, self._founding = Doubts(), 0, False
         self.refused: tuple[Place, Refusal] | None = None
@@ -342,6 +346,12 @@ class Member:
         return self._stack.of(merge_gms, self._state)
 
     @property
+    def _watched(self) -> frozenset[Address]:
+        if self._watching is not self.gms:  # it is asked for twice a heartbeat
+            self._watching, self._whom = self.gms, self.gms.watched
+        return self._whom
+
+    @property
     def _beating(self) -> heartbeat.State:
         return self._stack.of(heartbeat, self._state)
 
@@ -398,6 +408,7 @@ class Member:
         self._transport.end()
         for timer in self._timers.values():
             timer.cancel()
+        self._at_beat.clear()
         self._queue.clear()
         self._beats.clear()
         if self._log is not None:
@@ -471,6 +482,11 @@ class Member:
             self._takes_pulses()
             around = self._around()
             self._pulses_or_not(around)
+            if not heartbeat.all_well(self._configs[_BEATS], self._beating):
+                self._says_whom_it_suspects(around)
+            elif self._log is None:
+                self._beats_alone(around)
+                return
             event = Fired(event.timer, (around,))
         outcome, effects = "handled", cast("tuple[Effect, ...]", ())
         try:
@@ -501,13 +517,11 @@ class Member:
         """Do an effect. `data`: the bytes of a datagram's message, if it is encoded already."""
         match effect:
             case Datagram(to, message) if message.layer == _BEATS:
-                self._says_heartbeat(to, message, data)
+                self._says_heartbeat(to, cast("heartbeat.Heartbeat", message.message), data)
             case Datagram(to, message):
                 self._says(to, Arrived(self.me, message), data)
             case SetTimer(name, low, high):
-                self._cancel(name)
-                delay = random.uniform(low, high) / 1_000  # noqa: S311 - no secret
-                self._timers[name] = self._loop.call_later(self._fitted(name, delay), self._fires, name)
+                self._sets(name, low, high)
             case CancelTimer(name):
                 self._cancel(name)
             case PassUp(Deliver(sender, payload)):
@@ -590,12 +604,25 @@ class Member:
                     item = item or _MESSAGE + data
                     self._put(receiver, item)
 
-    def _says_heartbeat(self, to: Address, message: Tagged, data: bytes) -> None:
+    def _says_heartbeat(self, to: Address, said: heartbeat.Heartbeat, data: bytes) -> None:
         self.counts["heartbeat sent"] += 1
-        said: Any = message.message
         if to in self._owed or not self._pulses.says(to, said):
-            self._put(to, _HEARTBEAT + self._pulses.name + (data or _CODEC.encode(message)))
+            self._put(to, _HEARTBEAT + self._pulses.name + (data or _CODEC.encode(Tagged(_BEATS, said))))
             self._says_where(to)
+
+    def _sets(self, name: str, low: int, high: int) -> None:
+        self._cancel(name)
+        self._starts(name, random.uniform(low, high) / 1_000)  # noqa: S311 - no secret
+
+    def _starts(self, name: str, delay: float) -> None:
+        """Start a timer. A beat has those fire that fire again and again, up to half a heartbeat sooner or later."""
+        delay, interval = self._fitted(name, delay), self._settings.heartbeat
+        if name == BEAT:
+            delay = self._to_beat(delay)
+        elif name in RECURRING and delay >= interval:
+            self._at_beat[name] = time.monotonic() + delay - interval / 2
+            return
+        self._timers[name] = self._loop.call_later(delay, self._fires, name)
 
     def _fitted(self, name: str, delay: float) -> float:
         """The delay of a timer: none of a message that is sent again is shorter than the round trip.
@@ -606,29 +633,34 @@ class Member:
             return max(delay, self._clocks.round_trip.patience)
         if name in (HIGHEST, VOTE) and (crowd := len(self.gms.decision.members) / _CROWD) > 1:
             delay *= crowd * random.uniform(0.5, 1.5)  # noqa: S311 - no secret
-        return self._to_beat(delay) if name in RECURRING else delay
+        return delay
 
     def _cancel(self, name: str) -> None:
+        self._at_beat.pop(name, None)
         timer = self._timers.pop(name, None)
         if timer is not None:
             timer.cancel()
 
     def _fires(self, name: str) -> None:
         del self._timers[name]
-        if name == BEAT:
-            with self._ends_with_errors():
-                self._beats_time()
-            if self._over:
-                return
-        rests = self._rests(name)
-        if rests:
-            self._timers[name] = self._loop.call_later(self._fitted(name, rests / 1_000), self._fires, name)
+        if name != BEAT:
+            self._fires_or_rests(name)
+            return
+        self._scheduled = True
+        with self._ends_with_errors():
+            self._beats_time()
+            self._fires_or_rests(name)
+        self._turn()  # at once: a quiet member does nothing else
+        if not self._over:
+            self._transport.read()  # most others have sent theirs meanwhile
+
+    def _fires_or_rests(self, name: str) -> None:
+        if rests := self._rests(name):
+            self._starts(name, rests / 1_000)
             return
         self.counts[_COUNTED[name.partition("/")[0], "timers"]] += 1
         if name == BEAT:
             self._beats.append(("timer", Fired(name), b""))
-            self._scheduled = True
-            self._turn()  # at once: a quiet member does nothing else
         else:
             self._take("timer", Fired(name))
 
@@ -640,7 +672,17 @@ class Member:
             return cast("nakack.Config", self._configs["nakack"]).highest_interval
         if name == VOTE and not self._votes():
             return cast("stable.Config", self._configs["stable"]).stable_interval
+        if name in (LOOK, DISCOVER) and self._follows():
+            return cast("file_ping.Config", self._configs["file_ping"]).look_min
         return 0
+
+    def _follows(self) -> bool:
+        """True if another member coordinates its view: it looks for no others and merges with none.
+
+        Its record is written with each heartbeat.
+        """
+        mine = self._merging
+        return self.joined and not mine.coordinates and mine.wish is None
 
     def _votes(self) -> bool:
         """True if a vote is of use: this member keeps multicasts, or has heard of another that does.
@@ -779,13 +821,11 @@ class Member:
         """Send the pulse: what a heartbeat costs for each receiver is a call of the system."""
         receivers, self._pulses.to = self._pulses.to, []
         data = self._seal.pulse(self._pulses.name, self._pulses.number)
-        for to in receivers:
-            place = self._places.get(to)
-            if place is None:
-                self.counts["nobody there"] += 1
-            else:
-                self.counts["datagrams"] += 1
-                self._transmit(data, place)
+        places = [self._places[to] for to in receivers if to in self._places]
+        self.counts["nobody there"] += len(receivers) - len(places)
+        self.counts["datagrams"] += len(places)
+        for place in places:
+            self._transmit(data, place)
 
     def _send(self, to: Address, place: Place, items: list[bytes]) -> None:
         self._number += 1
@@ -808,8 +848,14 @@ class Member:
 
     def _arrived(self, data: bytes, place: Place) -> bytes | None:
         """Take a frame. Gives a refusal, which may be empty, where no member of this group has sent it."""
-        if data[:2] == PULSE:
-            return self._pulse_arrived(data)
+        if data[:2] == PULSE:  # it waits for the own next heartbeat: no silence is counted before
+            pulse = self._seal.pulsed(data)
+            if pulse is None:
+                self.counts["strangers"] += 1
+                return b""
+            if not self._pulses.heard(*pulse):
+                self.counts["pulses unknown"] += 1
+            return None
         refusal = self._seal.refusal(data)
         if refusal is not None:
             self._is_refused(refusal, place)
@@ -823,19 +869,9 @@ class Member:
             self.counts["refused"] += 1
         return None
 
-    def _pulse_arrived(self, data: bytes) -> bytes | None:
-        """Take a pulse. It waits for the own next heartbeat: no silence is counted before."""
-        pulse = self._seal.pulsed(data)
-        if pulse is None:
-            self.counts["strangers"] += 1
-            return b""
-        if not self._pulses.heard(*pulse):
-            self.counts["pulses unknown"] += 1
-        return None
-
     def _takes_pulses(self) -> None:
         """Have HEARTBEAT take the pulses that wait. No other layer has a part in that: without a log none is asked."""
-        config, mine, taken = self._configs[_BEATS], self._beating, [*self._pulses.taken()]
+        taken = [*self._pulses.taken()]
         self.counts["heartbeat received"] += len(taken)
         if self._log is not None:
             for sender, said in taken:
@@ -843,9 +879,19 @@ class Member:
                 self._step(f"{sender} {said.number}", Arrived(sender, message), _CODEC.encode(message))
             return
         self.counts["steps"] += len(taken)
-        for sender, said in taken:
-            mine, _ = heartbeat.step(config, mine, heartbeat.HeartbeatReceived(sender, said))
-        self._state = self._stack.put(heartbeat, self._state, mine)
+        self._state = self._stack.put(heartbeat, self._state, heartbeat.received(self._beating, taken))
+
+    def _beats_alone(self, around: heartbeat.Around) -> None:
+        """Have HEARTBEAT take its timer, which reports no member. Again no other layer has a part in that."""
+        after, effects = heartbeat.step(self._configs[_BEATS], self._beating, heartbeat.BeatTimeout(around))
+        self.counts["steps"] += 1
+        self._state = self._stack.put(heartbeat, self._state, after)
+        for effect in effects:
+            match effect:
+                case Datagram(to, said):
+                    self._says_heartbeat(to, said, b"")
+                case SetTimer(_, low, high):
+                    self._sets(BEAT, low, high)
 
     def _refusal(self, data: bytes) -> bytes:
         """Tell a process that wants to join why this member does not hear it."""
@@ -946,7 +992,7 @@ class Member:
 
     def _gathers(self, sender: Address, took: tuple[str, Arrived, bytes]) -> None:
         """Take a JOIN_REQ with those that come soon after, as if the network were slower: GMS gives them one view."""
-        self._joins[sender] = took
+        self._joins[sender, took[2]] = took
         if "joins" not in self._timers:
             self._timers["joins"] = self._loop.call_later(_GATHERS, self._takes_joins)
 
@@ -1000,13 +1046,16 @@ class Member:
         if not self._stands_still():
             self._greets()
         if self.joined:
-            self._discovery.renew(self.me)
+            self._discovery.write(self.me)
         if self._founding:
             self._founds()
         self._says_for_whom_it_waits(now)
         if now >= self._forgets_at:
             self._forgets_at = now + self._settings.patience
             self._forgets()
+        for name in [name for name, at in self._at_beat.items() if at <= now]:
+            del self._at_beat[name]
+            self._fires_or_rests(name)
 
     def _says_for_whom_it_waits(self, now: float) -> None:
         """Tell the application, where its view is not formed for a patience."""
@@ -1031,7 +1080,7 @@ class Member:
 
     def _greets(self) -> None:
         """Find where each watched member is, and greet each place where no member is known."""
-        for address in self._merging.watched - self._places.keys():
+        for address in self._watched - self._places.keys():
             if (at := self._discovery.place(address)) is not None:
                 self._places[address] = at
         greets = self._discovery.greets
@@ -1041,13 +1090,14 @@ class Member:
                 self._send(EVERYBODY, place, [_GREETING])
 
     def _around(self) -> heartbeat.Around:
-        """The surroundings, for HEARTBEAT's timer. The reports that follow are counted by their reasons."""
+        """The surroundings, for HEARTBEAT's timer."""
         merging = self._merging
         reachable = frozenset(self._places.keys() - {self.me})
-        around = heartbeat.Around(merging.watched, merging.suspected, self._unicasts.sought, reachable)
+        return heartbeat.Around(self._watched, merging.suspected, self._unicasts.sought, reachable)
+
+    def _says_whom_it_suspects(self, around: heartbeat.Around) -> None:
+        """Count the reports of HEARTBEAT's timer by their reasons, and tell the application."""
         config = self._configs[_BEATS]
-        if heartbeat.all_well(config, self._beating):
-            return around
         now, effects = heartbeat.step(config, self._beating, heartbeat.BeatTimeout(around))
         for effect in effects:
             match effect:
@@ -1059,7 +1109,6 @@ class Member:
                     self.counts["silent outsiders"] += 1
                 case _:
                     pass
-        return around
 
     def _pulses_or_not(self, around: heartbeat.Around) -> None:
         """Say if a pulse can say the next heartbeat: the view has lasted, and no member of it is suspected."""

@@ -49,6 +49,9 @@ class Transport(Protocol):
     def send(self, data: bytes, place: Place) -> None:
         """Send a frame, which may be lost. OSError where it is lost for certain."""
 
+    def read(self) -> None:
+        """Hand over what has arrived: a turn of the loop less."""
+
     def keep(self, places: set[Place]) -> None:
         """Members are at these places, and at no others any more."""
 
@@ -68,7 +71,8 @@ class Udp:
         yield self._socket.fileno()
 
     def begin(self, takes: Takes, counts: Counter[str]) -> None:
-        asyncio.get_running_loop().add_reader(self._socket, self._readable, takes, counts)
+        self._takes, self._counts = takes, counts
+        asyncio.get_running_loop().add_reader(self._socket, self.read)
 
     def end(self) -> None:
         asyncio.get_running_loop().remove_reader(self._socket)
@@ -82,16 +86,16 @@ class Udp:
     def close(self) -> None:
         self._socket.close()
 
-    def _readable(self, takes: Takes, counts: Counter[str]) -> None:
+    def read(self) -> None:
         for _ in range(_READ_AT_ONCE):
             try:
                 data, place = self._socket.recvfrom(LARGEST_FRAME)
             except BlockingIOError:
                 return
             except OSError:  # a port that no process has answers so on some systems
-                counts["unreachable"] += 1
+                self._counts["unreachable"] += 1
                 continue
-            if refusal := takes(data, place):
+            if refusal := self._takes(data, place):
                 with suppress(OSError):  # it may be lost
                     self._socket.sendto(refusal, place)
 
@@ -143,6 +147,9 @@ class Tcp:
     def keep(self, places: set[Place]) -> None:
         for place in self.outgoing.keys() - places:
             self.outgoing.pop(place).close()
+
+    def read(self) -> None:
+        """The connections are read by the loop."""
 
     def _forget(self) -> None:
         """Forget a place without a connection. OSError where each has one."""

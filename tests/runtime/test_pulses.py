@@ -16,14 +16,14 @@ from attrs import evolve
 
 import groupcomm_runtime
 from groupcomm import heartbeat
-from groupcomm.effects import PassUp
+from groupcomm.effects import Datagram, PassUp, SetTimer
 from groupcomm.heartbeat import Around, BeatTimeout, Heard, Heartbeat, HeartbeatReceived
-from groupcomm.stack import Arrived, Tagged
+from groupcomm.stack import Arrived, Fired, Tagged
 from groupcomm.view import NO_VIEW, ViewId
 from groupcomm_runtime import Group, Settings, frames
 from groupcomm_runtime.codec import VERSION
 from groupcomm_runtime.frames import NAME, PULSE, Seal
-from groupcomm_runtime.layers import DISCOVER, HIGHEST, configs, stack_of
+from groupcomm_runtime.layers import BEAT, DISCOVER, HIGHEST, configs, stack_of
 from groupcomm_runtime.pulses import Pulses
 from tests.runtime.conversing import KEY, OTHER, run, until
 
@@ -121,6 +121,51 @@ def test_what_pulses_say_changes_the_stack_as_its_step_does() -> None:
     before = stack.of(heartbeat, state)
     after, _ = heartbeat.step(chosen["heartbeat"], before, HeartbeatReceived("b#1", said(3)))
     assert stack.put(heartbeat, state, after) == stepped != state
+
+
+def test_heartbeats_that_are_taken_together_are_taken_as_one_after_the_other() -> None:
+    chance, config = Random(3), configs(BEATS)["heartbeat"]  # noqa: S311 - no secret
+    around = Around(frozenset("bc"), frozenset(), frozenset(), frozenset("bcd"))
+    taken = 0
+    for _ in range(300):
+        state = heartbeat.start("a")
+        for _ in range(5):
+            those = [
+                (
+                    chance.choice("bcd"),
+                    said(chance.randrange(1, 6), counts=chance.random() < 0.7, suspects=chance.random() < 0.3),
+                )
+                for _ in range(chance.randrange(5))
+            ]
+            stepped = state
+            for sender, word in those:
+                stepped, _ = heartbeat.step(config, stepped, HeartbeatReceived(sender, word))
+            taken += stepped != state
+            assert heartbeat.received(state, those) == stepped
+            state, _ = heartbeat.step(config, stepped, BeatTimeout(around))
+    assert taken > 400
+
+
+def test_where_all_is_well_the_timer_does_in_the_stack_what_it_does_in_the_layer() -> None:
+    chosen = configs(BEATS)
+    stack = stack_of(chosen)
+    state = stack.start("a#1")
+    for sender in ("b#1", "c#1"):
+        state, _ = stack.step(None, state, Arrived(sender, Tagged("heartbeat", said(3))))
+    around = Around(frozenset({"b#1", "c#1"}), frozenset(), frozenset(), frozenset({"b#1", "d#1"}))
+    stepped, effects = stack.step(None, state, Fired(BEAT, (around,)))
+    before = stack.of(heartbeat, state)
+    assert heartbeat.all_well(chosen["heartbeat"], before)
+    after, own = heartbeat.step(chosen["heartbeat"], before, BeatTimeout(around))
+    assert stack.put(heartbeat, state, after) == stepped != state
+    assert len(own) == 4
+    assert effects == tuple(
+        Datagram(each.to, Tagged("heartbeat", each.message))
+        if isinstance(each, Datagram)
+        else evolve(each, name=f"heartbeat/{each.name}")
+        for each in own
+        if isinstance(each, Datagram | SetTimer)
+    )
 
 
 def test_where_all_is_well_the_timer_reports_no_member() -> None:

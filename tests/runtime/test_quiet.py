@@ -47,6 +47,35 @@ def test_a_quiet_group_sends_heartbeats_alone(tmp_path: Path) -> None:
     run(test())
 
 
+def looks(of: Group) -> int:
+    """How often a timer had it look for others, or merge with them."""
+    return of.counts.get("file_ping timers", 0) + of.counts.get("merge_gms timers", 0)
+
+
+def test_a_member_that_follows_looks_for_no_others_until_it_coordinates(tmp_path: Path) -> None:
+    """Its record is there all the same: it is written with a heartbeat."""
+
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with (
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST) as b,
+        ):
+            await until(lambda: len(a.members) == len(b.members) == 2)
+            leads, follows = (a, b) if a.leader == a.address else (b, a)
+            await asyncio.sleep(FAST.patience)
+            (record,) = [each for each in (tmp_path / "demo.group").iterdir() if each.stem == follows.address]
+            record.unlink()
+            own, others = looks(follows), looks(leads)
+            await until(lambda: looks(leads) > others + 2)
+            assert looks(follows) == own
+            assert record.exists()
+            await leads.leave()
+            await until(lambda: looks(follows) > own + 2)
+
+    run(test())
+
+
 def of_the_message(event: object) -> bool:
     """True of a message of STABLE that says that a multicast is delivered."""
     match event:
