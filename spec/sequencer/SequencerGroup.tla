@@ -127,11 +127,10 @@ Apply(action, m, event, consumed, given, k, logs) ==
         /\ wire' = AfterStep(wire, m, consumed, step.effects, Reachable)
         /\ aux_delivered' = IF step.effects = <<>> THEN aux_delivered
                             ELSE [aux_delivered EXCEPT ![m] = @ \o DeliveredOf(event, step.effects, k)]
-        /\ LET casts == HeldUntil(m, k) \o MulticastsOf(step.effects)
-               kept == IF k = installed[m] THEN held[m] ELSE <<>>
-           IN IF casts = <<>> THEN log' = logs /\ held' = held
-              ELSE IF HoldsBack(m, k) THEN log' = logs /\ held' = [held EXCEPT ![m] = kept \o casts]
-              ELSE log' = Logged(logs, m, k, casts) /\ held' = [held EXCEPT ![m] = kept]
+        /\ \E casts \in {HeldUntil(m, k) \o MulticastsOf(step.effects)}, kept \in {IF k = installed[m] THEN held[m] ELSE <<>>} :
+            IF casts = <<>> THEN log' = logs /\ UNCHANGED held
+            ELSE IF HoldsBack(m, k) THEN log' = logs /\ held' = [held EXCEPT ![m] = kept \o casts]
+            ELSE log' = Logged(logs, m, k, casts) /\ held' = [held EXCEPT ![m] = kept]
 
 \* The same for a member that stays in its view.
 ApplyHere(action, m, event, consumed, given) == Apply(action, m, event, consumed, given, installed[m], log)
