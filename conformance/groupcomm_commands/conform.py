@@ -193,7 +193,7 @@ def _judged(
 
 
 class _Told(NamedTuple):
-    """What is reported of a model: whether its rows passed, as JSON and in lines, and the lines of what failed."""
+    """The report of a model: whether its rows passed, all as JSON and in lines, and the lines of failures."""
 
     ok: bool
     found: tuple[dict[str, Any], list[str]]
@@ -219,11 +219,11 @@ def _told(
         checking.run_models(models, cache=checking.Cache.of(root), listener=watch)
     processes = ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"))
     with console.Watch() as watch, watch.working("rows") as says, processes as pool:
-        running = [pool.submit(_one_told, root, manifest.protocol, each.name, closed) for manifest, each in models]
+        named = [(root, manifest.protocol, each.name, closed) for manifest, each in models]
         came: list[_Told] = []
-        for (manifest, each), future in zip(models, running, strict=True):
-            says(f"{len(came)} of {len(models)} models; {manifest.protocol} {each.name}")
-            came.append(future.result())
+        for told in pool.map(_one_told, *zip(*named, strict=True)):
+            came.append(told)
+            says(f"{len(came)} of {len(models)} models")
     return came
 
 

@@ -13,8 +13,7 @@ from attrs import field, frozen
 from groupcomm_conformance.models.manifest import Manifest
 
 from .ablations import OF_IDENTIFIERS, Ablation
-from .reading import Clause, Moment, Native, Reader
-from .stable import definitions_of
+from .reading import Clause, Moment, Native, Reader, definitions_of
 from .values import Entity, Logic, Map, Place, SetOf, Term, Value
 from .vocabulary import ADDRESS, VIEW, Action, State
 from .writing import Words, written
@@ -164,5 +163,5 @@ def theory_of(manifest: Manifest, ablation: Ablation | None = None) -> Theory:
     """Read ViewIdentifiers, as it is or with something taken away."""
     replaces = ("", "") if ablation is None else ablation.replaces
     common = manifest.folder.parent / "common"
-    definitions = definitions_of(common, common, replaces, _MODULE)
+    definitions = definitions_of((common,), _MODULE, replaces)
     return Theory(Reader(definitions, {}, _NATIVES, Logic(sort_of_addresses=ADDRESS), moment=Moment(_S, _S)))

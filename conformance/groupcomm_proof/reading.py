@@ -5,12 +5,16 @@ meaning is given to it, in place of their text. `clauses` takes a formula apart 
 quantified implications, which a solver proves one by one.
 """
 
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 import z3
 from attrs import evolve, field, frozen
 
+from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.tla import tree
 
 from .values import Items, Logic, Map, SetOf, Term, Value
@@ -462,3 +466,20 @@ def _plain(text: str) -> Value:
     if text.startswith('"'):
         return text.strip('"')
     return int(text) if text.isdigit() else None
+
+
+@cache
+def definitions_of(folders: tuple[Path, ...], root: str, replaces: tuple[str, str] = ("", "")) -> tree.Definitions:
+    """Read a module and what it extends; where asked with a piece of its text, which it has once, replaced."""
+    old, new = replaces
+    if not old:
+        return read_tree(folders, root)
+    with tempfile.TemporaryDirectory(prefix="groupcomm-prove-") as name:
+        for module in (each for folder in folders for each in folder.glob("*.tla")):
+            text = module.read_text(encoding="utf-8")
+            if module.stem == root:
+                if text.count(old) != 1:
+                    raise NotRead(f"{root} has {old!r} {text.count(old)} times, not once")
+                text = text.replace(old, new)
+            (Path(name) / module.name).write_text(text, encoding="utf-8")
+        return read_tree([Path(name)], root)

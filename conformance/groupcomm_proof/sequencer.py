@@ -7,21 +7,18 @@ TableIsInterval), and so is what each step adds to it (`Action.readable`).
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Final
 
 import z3
 from attrs import field, frozen
 
 from groupcomm_conformance.models.manifest import Manifest
-from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.tla import tree
 
 from . import symbols
 from .ablations import OF_SEQUENCER, Ablation
 from .effects import Effects
-from .reading import Clause, Moment, Native, NotRead, Reader, known
+from .reading import Clause, Moment, Native, NotRead, Reader, definitions_of, known
 from .symbols import ADDRESS, BOOL, INT, MEMBER, NO_VIEW, VIEW, A, N, S, T, W
 from .values import Entity, Items, Logic, Map, SetOf, Term, Value
 from .vocabulary import Action, State
@@ -422,13 +419,8 @@ def _stays(may_go: Callable[[Term, Term], Term]) -> Callable[..., Term]:
     return lambda s, v, n: z3.And(S["wire"](s, v, n), z3.Or(z3.Not(may_go(s, v)), stays(s, v, n)))
 
 
-@cache
-def _definitions_of(folder: Path, common: Path) -> tree.Definitions:
-    return read_tree([folder, common], "SequencerInductive")
-
-
 def theory_of(manifest: Manifest, ablation: Ablation | None = None) -> Theory:
     """Read the modules of SEQUENCER, as they are or with something taken away."""
     constants, without = ({}, "") if ablation is None else (ablation.constants, ablation.layer)
-    definitions = _definitions_of(manifest.folder, manifest.folder.parent / "common")
+    definitions = definitions_of((manifest.folder, manifest.folder.parent / "common"), "SequencerInductive")
     return Theory.of(definitions, {**manifest.reference, **constants}, without)

@@ -4,23 +4,19 @@ Of the operators of the vocabulary of StableInductive the solver has the names (
 axioms.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Final
 
 import z3
 from attrs import define, evolve, field, frozen
 
 from groupcomm_conformance.models.manifest import Manifest
-from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.tla import tree
 
 from . import vocabulary as words
 from .ablations import OF_STABLE, Ablation
 from .ghosts import WITNESSES, inherit, note_agreement, on_the_way, one_id, pass_on
-from .reading import Clause, Moment, NotRead, Reader, known
+from .reading import Clause, Moment, NotRead, Reader, definitions_of, known
 from .stable_words import CHOSEN, WORDS
 from .values import Logic, Term, Value
 from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, SMALL, VIEW, VOTE, Action, State, state
@@ -425,30 +421,10 @@ def _is_primed(node: tree.Expression) -> bool:
     return isinstance(node, tree.Apply) and node.operator.text == "'"
 
 
-@cache
-def definitions_of(
-    folder: Path, common: Path, replaces: tuple[str, str] = ("", ""), root: str = _MODULE
-) -> tree.Definitions:
-    """Read StableInductive, or another root, and what it extends; where asked with a piece of its text replaced."""
-    old, new = replaces
-    folders = dict.fromkeys((folder, common))  # (one, where the root lies in common)
-    if not old:
-        return read_tree([*folders], root)
-    with tempfile.TemporaryDirectory(prefix="groupcomm-prove-") as name:
-        for module in (each for part in folders for each in part.glob("*.tla")):
-            text = module.read_text(encoding="utf-8")
-            if module.stem == root:
-                if text.count(old) != 1:
-                    raise NotRead(f"{root} has {old!r} {text.count(old)} times, not once")
-                text = text.replace(old, new)
-            (Path(name) / module.name).write_text(text, encoding="utf-8")
-        return read_tree([Path(name)], root)
-
-
 def theory_of(manifest: Manifest, ablation: Ablation | None = None) -> Theory:
     """Read the modules of a protocol, as they are or with something taken away."""
     replaces, constants = (("", ""), {}) if ablation is None else (ablation.replaces, ablation.constants)
-    definitions = definitions_of(manifest.folder, manifest.folder.parent / "common", replaces)
+    definitions = definitions_of((manifest.folder, manifest.folder.parent / "common"), _MODULE, replaces)
     theory = Theory.of(definitions, {**manifest.reference, **constants})
     if ablation is None or not ablation.forgets:
         return theory

@@ -391,7 +391,7 @@ def _refuse_folder(folder: Path) -> None:
 
 
 def _about(path: str) -> tuple[int, ...]:
-    """What changes where another file is at a path, or other bytes in it."""
+    """Number, time and size of a file, () if there is none: a file that takes its place has others."""
     try:
         about = os.lstat(path)
     except OSError:

@@ -90,8 +90,8 @@ Inductive ==
     /\ ViewIdsAreUnique
 
 -----------------------------------------------------------------------------
-(* The start, and the steps: what each requires. What it changes is in        *)
-(* groupcomm_proof/identifiers.py.                                                  *)
+(* The start, and the steps: what each requires. Each changes what            *)
+(* groupcomm_proof/identifiers.py says.                                       *)
 
 \* First views, each of them installed by its creator.
 IsStart ==

@@ -24,7 +24,7 @@ pytest.importorskip("cvc5", reason="needs the extra `prove`: make prove installs
 from groupcomm_proof import drawing, judging, proving, searching, second, stable, vocabulary  # noqa: E402
 from groupcomm_proof.ablations import OF_STABLE, Ablation  # noqa: E402
 from groupcomm_proof.finite import model_of  # noqa: E402
-from groupcomm_proof.reading import NotRead, Reader, known  # noqa: E402
+from groupcomm_proof.reading import NotRead, Reader, definitions_of, known  # noqa: E402
 from groupcomm_proof.values import Items, Logic, Map, SetOf  # noqa: E402
 
 pytestmark = pytest.mark.prove
@@ -84,7 +84,7 @@ def shown(value: Any) -> Any:  # noqa: ANN401 - of any type
 
 @cache
 def definitions() -> Definitions:
-    return stable.definitions_of(MANIFEST.folder, MANIFEST.folder.parent / "common")
+    return definitions_of((MANIFEST.folder, MANIFEST.folder.parent / "common"), "StableInductive")
 
 
 def reader(constants: dict[str, Any]) -> Reader:

@@ -307,6 +307,13 @@ def scope(modules: Modules, module: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def declared_by(modules: Modules, module: str, keyword: str) -> tuple[str, ...]:
+    """Name what a module and those that it extends declare, each once: of `keyword`, CONSTANT or VARIABLE."""
+    texts = (_bare(modules.texts[each]) for each in scope(modules, module))
+    lists = (names for text in texts for names in re.findall(rf"^{keyword}S?\s+({_NAMES})", text, re.MULTILINE))
+    return tuple(dict.fromkeys(chain.from_iterable(re.split(r"\s*,\s*", names) for names in lists)))
+
+
 def unused(texts: Mapping[str, str], own: AbstractSet[str], named: AbstractSet[str]) -> list[tuple[str, str, int]]:
     """Find operators that no operator uses and that are not `named`: each with its module and line.
 

@@ -30,7 +30,7 @@ from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.strict_yaml import FileError, Node
 from groupcomm_conformance.models import manifest as manifests
 from groupcomm_conformance.models.manifest import Manifest
-from groupcomm_conformance.models.modules import Modules, read_modules
+from groupcomm_conformance.models.modules import Modules, declared_by, read_modules
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.protocols.derive import load as derive
 
@@ -45,8 +45,6 @@ _KINDS: Final[Mapping[str, Shape | None]] = {
     "flag": shape_of(bool),
     "word": shape_of(str),
 }
-_COMMENT: Final = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
-_NAMES: Final = r"\w+(?:\s*,\s*\w+)*"
 
 
 @frozen
@@ -106,7 +104,7 @@ def load(root: Path, protocol: str) -> Group:
     """
     manifest = manifests.load(root, protocol)
     modules = read_modules(manifest.folders, manifest.module)
-    names = (*_declared(modules, manifest.module, "CONSTANT"), *modules.guards_of_scope(manifest.module))
+    names = (*declared_by(modules, manifest.module, "CONSTANT"), *modules.guards_of_scope(manifest.module))
     constants = {name: manifest.reference.get(name, "") for name in names}
     given: dict[str, Given] = {}
     file = root / shared(protocol)
@@ -129,7 +127,7 @@ def load(root: Path, protocol: str) -> Group:
         modules=modules,
         constants=constants,
         given=given,
-        variables=tuple(_declared(modules, manifest.module, "VARIABLE")),
+        variables=declared_by(modules, manifest.module, "VARIABLE"),
         actions=modules.actions("Spec"),
         by_member=modules.is_by_member("Spec"),
         observed=tuple(_observed(modules)),
@@ -170,24 +168,6 @@ def expression(side: str, words: Mapping[str, str]) -> str:
 
 def _word(node: Node) -> str:
     return node.matching(r'[^"\\\n]+', "text without quotes, backslashes or line ends")
-
-
-def _declared(modules: Modules, root: str, keyword: str) -> Iterator[str]:
-    """The constants or the variables of a module and of the modules that it extends, each once."""
-    todo, seen = [root], set()
-    while todo:
-        name = todo.pop(0)
-        if name in seen or name not in modules.texts:
-            continue
-        bare = _COMMENT.sub("", modules.texts[name])
-        for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", bare):
-            todo += re.split(r"\s*,\s*", names)
-        for names in re.findall(rf"^{keyword}S?\s+({_NAMES})", bare, re.MULTILINE):
-            for each in re.split(r"\s*,\s*", names):
-                if each not in seen:
-                    seen.add(each)
-                    yield each
-        seen.add(name)
 
 
 def _observed(modules: Modules) -> Iterator[str]:
