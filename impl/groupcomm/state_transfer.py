@@ -664,15 +664,20 @@ def _is_present(state: State, sender: Address, attempt: int) -> bool:
     return not state.has and sender == state.provider and attempt == state.attempt
 
 
+def _is_new(seen: Seen, sender: Address, number: int) -> bool:
+    """Say whether a message is not among those that are seen. `StateTransfer!IsNew`."""
+    return sender not in seen or number > seen[sender]
+
+
 def _install_if_whole(state: State, before: tuple[Effect, ...]) -> Transition:
     """Set the state, and deliver the held messages that are not in it. `StateTransfer!InstallIfWhole`."""
     if not (state.whole and state.settled and state.marked):
         return state, before
     seen, fresh = state.given.seen, []
-    own = seen.get(state.member, 0)
-    reports = (PassUp(OwnIsInState(own)),) if own > state.seen.get(state.member, 0) else ()
+    own = seen.get(state.member)
+    reports = (PassUp(OwnIsInState(own)),) if own is not None and _is_new(state.seen, state.member, own) else ()
     for each in state.held:
-        if each.number > seen.get(each.sender, 0):
+        if _is_new(seen, each.sender, each.number):
             seen = seen.put(each.sender, each.number)
             fresh.append(PassUp(Deliver(each.sender, each.payload)))
     after = evolve(_idle(state), has=True, seen=seen, declared=state.given.declared, refused=_NONE_REFUSED)
@@ -685,7 +690,7 @@ def _app_received(config: Config, state: State, event: AppReceived) -> Transitio
     if sender not in state.view.members or min(message.number, message.size) < 1:
         raise RemoteProtocolError(state, event, "a member of the view numbers its messages from 1, and each has bytes")
     if state.has:
-        if message.number <= state.seen.get(sender, 0):
+        if not _is_new(state.seen, sender, message.number):
             return state, ()
         seen = state.seen.put(sender, message.number)
         return evolve(state, seen=seen), (PassUp(Deliver(sender, message.payload)),)

@@ -80,6 +80,14 @@ def test_no_part_comes_after_the_last() -> None:
     assert step(state, late) == (state, ())
 
 
+def test_any_own_number_in_a_state_that_was_not_seen_is_reported() -> None:
+    """`IsNew` holds of a sender that was not seen: of whatever number a PART gives, here none that a member sends."""
+    state = evolve(asker(view(2, "AC"), formed=2, base=1), settled=True, held=())
+    part = st.Part(1, 1, Payload(0), last=True, seen=st.Seen((("C", 0),)), declared=False)
+    _after, effects = step(state, st.PartReceived("A", part))
+    assert PassUp(st.OwnIsInState(0)) in effects
+
+
 def test_a_part_says_that_the_state_was_declared() -> None:
     giving = st.Giving((("C", st.Gift(1, 1, 1, st.Seen(()))),))
     state = member("A", view(2, "AC"), has=True, declared=True, giving=giving)
