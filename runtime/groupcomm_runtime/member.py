@@ -619,7 +619,7 @@ class Member:
         delay, interval = self._fitted(name, delay), self._settings.heartbeat
         if name == BEAT:
             delay = self._to_beat(delay)
-        elif name in RECURRING and delay >= interval:
+        elif name in RECURRING and (delay >= interval or self._rests(name)):
             self._at_beat[name] = time.monotonic() + delay - interval / 2
             return
         self._timers[name] = self._loop.call_later(delay, self._fires, name)
