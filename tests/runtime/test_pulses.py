@@ -201,6 +201,26 @@ def test_where_all_is_well_the_timer_reports_no_member() -> None:
     assert reports > 400
 
 
+@pytest.mark.parametrize(
+    ("settings", "borne"),
+    [(Settings(), 5), (Settings(heartbeat=0.2), 7), (Settings(heartbeat=0.3), 4), (groupcomm_runtime.PATIENT, 9)],
+)
+def test_so_many_lost_heartbeats_in_a_row_are_borne(settings: Settings, borne: int) -> None:
+    """And one less where the heartbeat before them came before the own beat, and the next one comes after it."""
+    config = configs(settings)["heartbeat"]
+    around = Around(frozenset("b"), frozenset(), frozenset(), frozenset("b"))
+    for order, lost in ((0, borne), (0, borne + 1), (1, borne - 1), (1, borne)):
+        state = evolve(heartbeat.start("a"), view=VIEW, members=frozenset("ab"))
+        reports = []
+        for number in range(1, 40):
+            heard = number <= 20 or number > 20 + lost + order  # after the loss it comes a beat later
+            if heard:
+                state = heartbeat.received(state, [("b", said(number))])
+            state, effects = heartbeat.step(config, state, BeatTimeout(around))
+            reports += [number] * any(isinstance(each, PassUp) for each in effects)
+        assert reports == [20 + lost + order] * (lost + order > borne)
+
+
 # Groups
 
 
