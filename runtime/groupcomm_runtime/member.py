@@ -619,7 +619,7 @@ class Member:
         delay, interval = self._fitted(name, delay), self._settings.heartbeat
         if name == BEAT:
             delay = self._to_beat(delay)
-        elif name in RECURRING and delay >= interval:
+        elif name in RECURRING and (delay >= interval or self._rests(name)):
             self._at_beat[name] = time.monotonic() + delay - interval / 2
             return
         self._timers[name] = self._loop.call_later(delay, self._fires, name)
@@ -738,11 +738,13 @@ class Member:
     def _reads(self) -> None:
         """Read the records. Hear first who is at the places of a list, and look twice at an empty folder.
 
-        Somebody may have emptied it, and members write theirs again with each heartbeat.
+        Somebody may have emptied it, and members write theirs again with each heartbeat. That takes no longer than a
+        look of those that found a record: else this member, if it founds the group, has them look once more.
         """
         reading = self._discovery.read()
         if self._discovery.greets or not (self.joined or reading.found.keys() - {self.me}):
-            self._loop.call_later(_HEARS * self._settings.heartbeat, self._has_read)
+            look = cast("file_ping.Config", self._configs["file_ping"]).discovery_time
+            self._loop.call_later(min(_HEARS * self._settings.heartbeat, look / 1_000), self._has_read)
         else:
             self._takes_reading(reading)
 

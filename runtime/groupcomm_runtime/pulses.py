@@ -6,8 +6,8 @@ heartbeat. Whoever is sent a pulse is sent this heartbeat by HEARTBEAT's step. S
 sends on to another member is a message that was late, as `Network` permits.
 
 The name stands beside each whole heartbeat. Whole ones go to all until the view has lasted for the patience,
-and where a member of it is suspected; then at each beat to one member in turn, with the clock for the round
-trip. A member that has heard none of a view yet does not know the name. It takes no pulse, as if it were lost.
+and where a member of it is suspected; then at each fourth beat to one member in turn, with the clock for the
+round trip. A member that has heard none of a view yet does not know the name. It takes no pulse, as if it were lost.
 """
 
 from collections.abc import Collection, Iterable
@@ -22,6 +22,7 @@ from groupcomm.view import NO_VIEW, Address, ViewId
 from .frames import NAME
 
 _NONE: Final = NO_VIEW.id
+_TURNS: Final = 4  # beats from a whole heartbeat to the next: it costs as much as ten pulses
 
 
 @define
@@ -50,7 +51,8 @@ class Pulses:
         if view != self._view:
             self._view, self.name = view, urandom(NAME)
         self.number, self._alike = number, alike and bool(others)
-        self._turn = sorted(others)[number % len(others)] if self._alike else ""
+        turn, rest = divmod(number, _TURNS)
+        self._turn = sorted(others)[turn % len(others)] if self._alike and not rest else ""
 
     def says(self, to: Address, said: Heartbeat) -> bool:
         """True if a pulse says this heartbeat to a member: it is put to those that are sent it."""

@@ -29,7 +29,7 @@ class Settings:
     on its way; the same for all members. It needs the extra `encryption`.
     """
 
-    heartbeat: float = 0.2
+    heartbeat: float = 0.25
     patience: float = 1.5
     datagram: int = 8_192
     unstable: int = 4_000

@@ -196,7 +196,7 @@ PUT_BACK: Final[dict[str, tuple[str, Callable[[], object]]]] = {
         lambda: _instead(member.Member, "_votes", _keeps),
     ),
     "each heartbeat is whole": (
-        "pulses.py::test_a_quiet_group_sends_pulses_and_one_whole_heartbeat_each_time",
+        "pulses.py::test_a_quiet_group_sends_pulses_and_few_whole_heartbeats",
         lambda: _instead(pulses.Pulses, "says", lambda _self, _to, _said: False),
     ),
     "each member beats when it likes": (

@@ -6,8 +6,8 @@ from pathlib import Path
 import groupcomm_runtime
 from groupcomm import stable
 from groupcomm.stack import Arrived, Tagged
-from groupcomm_runtime import Group
-from groupcomm_runtime.layers import configs
+from groupcomm_runtime import Group, Settings
+from groupcomm_runtime.layers import BEAT, configs
 from tests.runtime.conversing import FAST, KEY, messages, run, until
 
 
@@ -43,6 +43,22 @@ def test_a_quiet_group_sends_heartbeats_alone(tmp_path: Path) -> None:
                 if name.endswith(" sent") and number != then.get(name)
             }
             assert names <= {"heartbeat sent", "file_ping sent"}, names
+
+    run(test())
+
+
+def test_a_quiet_member_wakes_for_its_beats_alone(tmp_path: Path) -> None:
+    """Also where they are rarer than HIGHEST, which would be told each 0.2 seconds."""
+
+    async def test() -> None:
+        settings = Settings(heartbeat=0.3, patience=1.5)
+        assert configs(settings)["nakack"].highest_interval < 1_000 * settings.heartbeat
+        async with groupcomm_runtime.join("demo", name="a", key=KEY, folder=tmp_path, settings=settings) as a:
+            await until(lambda: len(a.members) == 1)
+            await asyncio.sleep(3 * settings.heartbeat)
+            for _ in range(20):
+                await asyncio.sleep(settings.heartbeat / 6)
+                assert {*a._member._timers} == {BEAT}  # noqa: SLF001
 
     run(test())
 
