@@ -229,10 +229,29 @@ def _(verdicts: Verdicts) -> None:
     group.installs("B", group.decides("B", decision(2, "B", "AB", follows=group.first)))
 
 
+@falls("NoLiveBranch")
+def from_a_joiner_of_the_other_branch(verdicts: Verdicts) -> None:
+    group = Group(verdicts)
+    group.membership.start("C")
+    group.promises("B", "C")
+    other = group.decides("B", decision(2, "B", "BAC", follows=group.first, joiners="C"))
+    group.installs("C", other, Vector.of(A=0, B=0))
+    group.installs("A", group.decides("A", group.next("AB")))
+
+
 @falls("ExcludedOnlyIfDeadOrLeaving")
 def _(verdicts: Verdicts) -> None:
     group = Group(verdicts)
     group.decides("A", group.next("A"))
+
+
+def test_a_group_may_go_on_without_a_merged_view_that_another_group_has() -> None:
+    """A and B found a group each; A has the merged view, and B one of its own, after its first."""
+    group, merged = healed(Verdicts(), Vector.of(A=0, B=0))
+    group.installs("A", merged, Vector.of(B=0))
+    alone = decision(1, "B", "B", joiners="B")
+    group.installs("B", group.decides("B", decision(2, "B", "B", follows=alone)))
+    assert group.judge.merged == 1
 
 
 def test_a_member_that_has_founded_a_group_of_its_own_may_be_excluded() -> None:
@@ -652,8 +671,72 @@ def test_what_is_counted_as_judged_is_what_could_have_been_violated() -> None:
     verdicts = Verdicts()
     group = Ordered(verdicts)
     group.sends((1, 1), (1, 2), (1, 3))
-    group.delivers(0, (1, 1), (1, 2), (1, 3))
-    assert [verdicts.judged[claim] for claim in ("Integrity", "NoDuplicates", "SenderFifo")] == [3, 2, 2]
+    group.delivers(1, (1, 1), (1, 2), (1, 3))
+    group.sends((1, 4))
+    group.delivers(0, (1, 1), (1, 2), (1, 3), (1, 4))
+    group.delivers(2, (1, 1), (1, 2), (1, 3))
+    assert verdicts.judged == {
+        "Integrity": 10, "NoDuplicates": 7, "SenderFifo": 7, "Agreement": 6, "TotalOrder": 6
+    }  # fmt: skip
+
+
+def test_what_is_judged_of_a_flush_is_counted() -> None:
+    verdicts = Verdicts()
+    group = Flushed(verdicts)
+    for text in "xy":
+        group.sends("A", text)
+        group.hears("B", "A", text)
+    group.does("A", PassUp(Block()))
+    group.does("A", PassUp(Unblock()))
+    group.judge.stopped("A", ["B"])
+    third = decision(3, "A", "ABC", follows=group.second, joiners="C")
+    for member, view in (("A", group.second), ("B", group.second), ("A", third), ("C", third)):
+        group.judge.installed(member, view)
+    assert verdicts.judged == {
+        "SendingViewDelivery": 4, "Fifo": 2, "OwnFirst": 2, "BlockOnlyWhenFree": 1, "UnblockOnlyWhenBlocked": 1,
+        "GroupIsStopped": 1, "FirstLeaverHasAll": 4, "SelfDelivery": 1, "LeavesWithCut": 1, "CastOnlyBeforeCut": 1,
+        "ReceiveOnlyCut": 1, "JoinersInstallLast": 1
+    }  # fmt: skip
+
+
+def test_what_is_judged_of_views_is_counted() -> None:
+    """C joins, and a second member of its name does not."""
+    verdicts = Verdicts()
+    group = Group(verdicts)
+    first = {
+        "WellFormedView": 1, "ValidIncarnations": 1, "JoinersAreNew": 1, "SelfInclusion": 2, "SinglePath": 2, "NoLiveBranch": 1
+    }  # fmt: skip
+    assert verdicts.judged == first
+    group.membership.start("C")
+    group.promises("A", "C")
+    second = group.decides("A", group.next("ABC", joiners="C"))
+    group.decides("A", second)
+    for member in "ACB":
+        group.installs(member, second, Vector.of(A=0, B=0) if member == "C" else EMPTY_VECTOR)
+    group.membership.start("D")
+    group.promises("A", "D")
+    group.takes("A", PassDown(PromiseWithdrawn("D")))
+    group.takes("A", PassUp(Resume("GMS")))
+    assert verdicts.judged == {
+        "WellFormedView": 2, "ValidIncarnations": 2, "JoinersAreNew": 2, "SelfInclusion": 5, "SinglePath": 5, "NoLiveBranch": 4,
+        "PromiseeIsOutside": 2, "OneOpenPromise": 2, "DecidesOnlyWhenStopped": 1, "CounterIncreases": 1,
+        "CreatorFromPredecessor": 1, "ExcludedFirst": 1, "UniqueViewId": 1, "ExcludedOnlyIfDeadOrLeaving": 2, "JoinsOnce": 1,
+        "DigestIsDelivered": 1, "StartRequiresPromise": 1, "DigestIsComplete": 1, "WithdrawOnlyIfUnusable": 1,
+        "StopStateConsistent": 1, "ResumesAfterAllInstalled": 1
+    }  # fmt: skip
+
+
+def test_who_was_there_at_a_rest_delivers_nothing_of_before_again() -> None:
+    for kept in (True, False):
+        group = Ordered(Verdicts())
+        group.sends((1, 1))
+        group.delivers(0, (1, 1))
+        group.judge.forget({*group.all} if kept else {*group.all[1:]})
+        if kept:
+            with pytest.raises(Violation, match="SenderFifo"):
+                group.delivers(0, (1, 1))
+        else:
+            group.delivers(0, (1, 1))
 
 
 # StabilitySafety
