@@ -37,12 +37,25 @@ _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
 def drawn(engine: Path, under: Iterable[str], count: int, seed: int) -> list[tuple[Path, Mutant]]:
-    """Draw mutants from files and folders of the engine, each place as likely as another."""
+    """Draw mutants from files and folders of the engine: a function by its lines, and a place in it."""
     chance = random.Random(seed)  # noqa: S311 - to draw mutants again
     below = {file for each in under for file in (engine / each, *(engine / each).rglob("*.py")) if file.is_file()}
     files = [file for file in sorted(below) if not any(file.is_relative_to(engine / each) for each in ELSEWHERE)]
-    every = [(file, mutant) for file in files for mutant in changed(_module(engine, file), _tree(file))]
-    return chance.sample(every, min(count, len(every)))
+    functions = [(file, *function) for file in files for function in _functions(_tree(file))]
+    found: dict[tuple[Path, Mutant], None] = {}
+    for file, tree, _ in chance.choices(functions, [lines for *_, lines in functions], k=20 * count):
+        if len(found) < count and (mutants := changed(_module(engine, file), tree)):
+            found[file, chance.choice(mutants)] = None
+    return [*found]
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[ast.Module, int]]:
+    """Give each function and method as a module of its own, with the number of its lines."""
+    for outer in tree.body:
+        for inner in outer.body if isinstance(outer, ast.ClassDef) else [outer]:
+            if isinstance(inner, ast.FunctionDef):
+                alone = ast.ClassDef(outer.name, [], [], [inner], []) if isinstance(outer, ast.ClassDef) else inner
+                yield ast.Module([alone], []), (inner.end_lineno or 0) - inner.lineno + 1
 
 
 def _module(engine: Path, file: Path) -> str:
@@ -153,7 +166,7 @@ def main() -> None:
             counts[came] += 1
             print(f"{came}: {file.relative_to(copy)}:{mutant.line}: {name}" + (f" ({by})" if by else ""), flush=True)  # noqa: T201 - a command
     print(", ".join(f"{count} {came}" for came, count in counts.items()))  # noqa: T201 - a command
-    sys.exit(counts["noticed"] < REQUIRED * (asked.count - counts["equivalent"]))
+    sys.exit(counts["noticed"] < REQUIRED * (sum(counts.values()) - counts["equivalent"]))
 
 
 def _git(*arguments: str) -> str:
