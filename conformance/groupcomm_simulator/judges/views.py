@@ -278,7 +278,7 @@ class Views(Judge):
         try:
             return told()
         except NotAllowedError as error:
-            self._fail(error.conjunct or "Membership", str(error))
+            self._fail(error.conjunct, str(error))
             return None
 
     # The end
