@@ -44,9 +44,15 @@ def drawn(engine: Path, under: Iterable[str], count: int, seed: int) -> list[tup
     functions = [(file, *function) for file in files for function in _functions(_tree(file))]
     found: dict[tuple[Path, Mutant], None] = {}
     for file, tree, _ in chance.choices(functions, [lines for *_, lines in functions], k=20 * count):
-        if len(found) < count and (mutants := changed(_module(engine, file), tree)):
-            found[file, chance.choice(mutants)] = None
+        if len(found) < count:
+            mutants = [each for each in changed(_module(engine, file), tree) if not _counts_the_same(each)]
+            found |= {(file, mutant): None for mutant in chance.sample(mutants, min(1, len(mutants)))}
     return [*found]
+
+
+def _counts_the_same(mutant: Mutant) -> bool:
+    """Say whether it only counts judged claims in another order."""
+    return "_judged(" in mutant.before and sorted(mutant.before) == sorted(mutant.after)
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[ast.Module, int]]:

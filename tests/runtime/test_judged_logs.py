@@ -197,6 +197,16 @@ def test_with_a_majority_views_that_deliver_are_on_one_path() -> None:
             assert said.counts["formed views in a line"] == ((1 + len(why)) if majority else 0)
 
 
+def test_a_first_view_follows_those_that_former_incarnations_have_left() -> None:
+    b = life("b", view(1, "b"), view(2, "b"), *given("x1"), majority=True)
+    for record, right in (([[1, "b", ["b"]], [2, "b", ["b"]]], True), ([[1, "b", ["b"]]], False), ([], False)):
+        a = life("a", ("restored", record), view(3, "a"), *given("x2"), majority=True)
+        assert bool(wrong(a, b)) is not right
+    loop = [[1, "b", ["b"]], [2, "b", ["b"]], [1, "b", ["b"]]]
+    (said,) = wrong(life("a", ("restored", loop), view(3, "a"), majority=True), b)
+    assert said.endswith("/b comes before itself, by their records")
+
+
 def test_what_is_safe_all_have_that_went_the_same_way() -> None:
     next_view = view(2, "ab")
     sender = [BOTH, ("a", 1), ("a", 2), safe.SafeUpTo(1), safe.UnknownUpTo(2)]

@@ -174,6 +174,18 @@ def test_a_merge_ends_the_causal_order() -> None:
     group.reply_first(b)
 
 
+def test_a_process_from_another_group_may_hear_a_reply_before_what_it_replies_to() -> None:
+    """C has merged with A, which had delivered x/1 within the cut of a view that C was not in."""
+    group = Replying()
+    a, c = group.all[0], group.views.start("C")
+    left, alone = group.views.decide(a, 2, [a], (group.view,)), group.views.decide(c, 1, [c])
+    group.enter([a], left)
+    group.enter([c], alone)
+    group.enter([a, c], group.views.decide(a, 3, [a, c], (left, alone)))
+    group.reply_first(c)
+    assert group.judge._verdicts.judged["CausalDelivery"] == 1  # noqa: SLF001 - it was looked at
+
+
 def test_a_history_that_is_forgotten_holds_no_cause() -> None:
     group = Replying()
     a, b, x = group.all
@@ -225,6 +237,31 @@ def test_only_a_report_that_another_flush_came_after_does_not_count(
     assert former == judge.overtaken_since_report(requester)
     judge.crashed(B)
     assert judge.overtaken_since_report(requester) == set()
+
+
+def test_a_message_beyond_the_cut_of_a_view_may_come_in_another_order_elsewhere() -> None:
+    """A delivers a/1 in a view that B has left without it. X, which merges with B, delivers it before b/1."""
+    views, judge = Membership(), TotalOrderBroadcast(Verdicts())
+    a, b, x = (views.start(address) for address in (A, B, X))
+
+    def enter(view: Decided, *members: Process) -> Decided:
+        for process in members:
+            before = process.view
+            views.install(process, view)
+            judge.installed(process, before, view)
+        return view
+
+    first = enter(views.decide(a, 1, [a, b]), a, b)
+    alone = enter(views.decide(x, 1, [x]), x)
+    judge.sent(b, (B, 1), first)
+    for process in (a, b):
+        judge.delivered(process, B, (B, 1))
+    second = enter(views.decide(a, 2, [a, b], [first]), a, b)
+    judge.sent(a, (A, 1), second)
+    enter(views.decide(b, 3, [b, x], [second, alone]), b, x)
+    for sender in (A, B):
+        judge.delivered(x, sender, (sender, 1))
+    judge.delivered(a, A, (A, 1))
 
 
 class OnePath:

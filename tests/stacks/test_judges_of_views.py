@@ -88,6 +88,7 @@ def test_a_later_view_that_follows_none_is_of_its_creator_alone() -> None:
         with pytest.raises(NotAllowedError) as refused:
             group.views.decide(group.c, 1, members)
         assert refused.value.conjunct == "CreatorFromPredecessor"
+        assert str(refused.value) == "C creates a view, is in none that it follows, and not alone"
     assert group.decided(1, [group.c]).roots == {1}
 
 
@@ -382,8 +383,9 @@ def test_a_joiner_finds_its_messages() -> None:
     with pytest.raises(Violation, match=r"^JoinerFindsItsMessages: A has purged A up to 3; C, with it in A\|2"):
         group.judge.installed(group.c, None, view)
     assert group.verdicts.judged["JoinerFindsItsMessages"] == 1
-    group.at(group.c, group.a, 3)
+    group.at(group.c, group.a, 3, 2)
     group.judge.installed(group.c, None, view)
+    assert group.verdicts.judged["JoinerFindsItsMessages"] == 2  # it is not compared with itself
 
 
 def test_of_a_member_that_has_yet_to_come_only_senders_on_its_way_count() -> None:
