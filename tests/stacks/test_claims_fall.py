@@ -270,8 +270,10 @@ def test_a_process_that_is_gone_has_stopped_no_group_and_promised_nothing() -> N
 
 def test_a_group_may_go_on_without_a_merged_view_that_another_group_has() -> None:
     """A and B found a group each; A has the merged view, and B one of its own, after its first."""
-    group, merged = healed(Verdicts(), Vector.of(A=0, B=0))
+    verdicts = Verdicts()
+    group, merged = healed(verdicts, Vector.of(A=0, B=0))
     group.installs("A", merged, Vector.of(B=0))
+    assert (verdicts.judged["MergedDigestIsMaximum"], verdicts.judged["StartsAtMergedDigest"]) == (1, 1)
     alone = decision(1, "B", "B", joiners="B")
     group.installs("B", group.decides("B", decision(2, "B", "B", follows=alone)))
     assert group.judge.merged == 1

@@ -193,8 +193,10 @@ def test_a_history_that_is_forgotten_holds_no_cause() -> None:
         group.judge.delivered(process, X, (X, 1))
     group.judge.forget({a, b, x})
     group.judge.sent(x, (X, 2), group.view)
+    group.judge.delivered(a, X, (X, 2))
     for sender, message in ((A, (A, 1)), (X, (X, 2))):
         group.judge.delivered(b, sender, message)
+    assert group.judge._verdicts.judged["CausalDelivery"] == 0  # noqa: SLF001 - of what is forgotten nothing is said
 
 
 HERE = ViewId(1, A)
