@@ -288,6 +288,14 @@ class OnePath:
         self.judge.delivered(process, process.address, message)
 
 
+def test_members_of_a_view_that_differ_are_shown_each_with_its_deliveries() -> None:
+    group = OnePath()
+    group.enter(group.b, group.first)
+    group.sends(group.a, 1)
+    with pytest.raises(Violation, match=r"^Agreement: B delivers b/1 in A\|1\[A,B\]: b/1, where A has delivered a/1$"):
+        group.sends(group.b, 1)
+
+
 def test_with_one_path_no_two_branches_deliver() -> None:
     group = OnePath()
     left = group.views.decide(group.a, 2, [group.a], [group.first])
