@@ -159,7 +159,7 @@ mutants: need-java $(STAMP) ## break the specification and the implementation of
 	  $(BIN)/groupcomm mutants $$protocol --spec $(ARGS) && $(BIN)/groupcomm mutants $$protocol $(ARGS) || exit; \
 	done
 
-engine-mutants: need-java $(STAMP) ## break what judges the cores, 300 places drawn by SEED: its own tests must notice
+engine-mutants: need-java $(STAMP) ## break what judges the cores, 300 places drawn by SEED: the tests that execute them must notice
 	@$(BIN)/python -m tests.engine_mutants --seed $(SEED) $(ARGS)
 
 errata: need-java $(STAMP) ## write build/docs/errata from the manifests

@@ -1,12 +1,12 @@
 """Mutants of the engine: what judges the cores is broken, place by place, and its tests must notice.
 
-    python -m tests.engine_mutants --count 300 --seed 7 --under groupcomm_simulator/judges
+    python -m tests.engine_mutants --count 300 --seed 7 groupcomm_simulator/judges groupcomm_conformance/files
 
-Places are drawn with a seed from all functions of the packages in `conformance`. Each mutant stands in a copy of the
-last commit. The tests that judge it are the files that import its module, and then those that import a module
-which does; the first that fails ends it. Without a mutant all must pass. Exits with 1 if fewer than 97 % of the
-mutants that were judged are noticed, without those for which `conformance/mutants/engine.yaml` has a reason. A mutant
-whose tests take longer than the limit is not judged, and does not count as noticed.
+Places are drawn with a seed from all functions of `conformance`, but for what tests of other targets judge. Each mutant
+stands in a copy of the working tree as git knows it. The tests that execute its statement judge it, the cheapest first
+(`tests/executed.py`), and then the others of their files; a mutant with which they take ten times as long hangs, and
+is noticed. Exits with 1 if fewer than 97 % of the mutants are noticed, without those for which
+`conformance/mutants/engine.yaml` has a reason. A statement that no test executes is a hole like any other.
 """
 
 import argparse
@@ -17,136 +17,166 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from groupcomm_conformance.steps.mutants.explaining import explanations
 from groupcomm_conformance.steps.mutants.implementation import Mutant, changed
+from tests.executed import Run, executed, tested
 
 ROOT: Final = Path(__file__).parents[1]
 REQUIRED: Final = 0.97
-FILES: Final = 8
-"""The most files of tests that judge a mutant."""
+ELSEWHERE: Final = ("adapters", "groupcomm_proof", "groupcomm_spark", "groupcomm_field/jgroups")
+"""What `port-go`, `prove`, `test-pipeline` and `jgroups-small` judge."""
+A_FILE: Final = 0.3
+"""Seconds that a further file of tests takes to be read."""
 
-_NOT_RUN: Final = "not pipeline and not jgroups and not prove and not documented and not itf and not installed"
-_FAILED: Final = re.compile(r"^(?:FAILED|ERROR) ([^\s:]+)", re.MULTILINE)
-_IMPORT: Final = re.compile(r"^\s*(?:from\s+([\w.]+)\s+import\s+([\w, ()]+)|import\s+([\w.]+))", re.MULTILINE)
+_FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
-def drawn(under: str, count: int, seed: int) -> list[tuple[Path, Mutant]]:
-    """Draw mutants from the files of a folder of `conformance`, each line as likely as another."""
+def drawn(engine: Path, under: Iterable[str], count: int, seed: int) -> list[tuple[Path, Mutant]]:
+    """Draw mutants from files and folders of the engine: a function by its lines, and a place in it."""
     chance = random.Random(seed)  # noqa: S311 - to draw mutants again
-    files = sorted((ROOT / "conformance" / under).rglob("*.py")) or [ROOT / "conformance" / f"{under}.py"]
-    every = [(file, mutant) for file in files for mutant in changed(_module(file), ast.parse(file.read_text("utf-8")))]
-    return chance.sample(every, min(count, len(every)))
+    below = {file for each in under for file in (engine / each, *(engine / each).rglob("*.py")) if file.is_file()}
+    files = [file for file in sorted(below) if not any(file.is_relative_to(engine / each) for each in ELSEWHERE)]
+    functions = [(file, *function) for file in files for function in _functions(_tree(file))]
+    found: dict[tuple[Path, Mutant], None] = {}
+    for file, tree, _ in chance.choices(functions, [lines for *_, lines in functions], k=20 * count):
+        if len(found) < count:
+            mutants = [each for each in changed(_module(engine, file), tree) if not _counts_the_same(each)]
+            found |= {(file, mutant): None for mutant in chance.sample(mutants, min(1, len(mutants)))}
+    return [*found]
 
 
-def _module(file: Path) -> str:
-    return ".".join(file.relative_to(ROOT / "conformance").with_suffix("").parts).removesuffix(".__init__")
+def _counts_the_same(mutant: Mutant) -> bool:
+    """Say whether it only counts judged claims in another order."""
+    return "_judged(" in mutant.before and sorted(mutant.before) == sorted(mutant.after)
 
 
-def _imports(file: Path) -> Iterator[str]:
-    for of, names, plain in _IMPORT.findall(file.read_text("utf-8")):
-        base = of
-        if of.startswith(".") and file.is_relative_to(ROOT / "conformance"):
-            up = len(of) - len(of.lstrip("."))
-            base = ".".join([*_module(file).split(".")[: -up or None], *filter(None, [of.lstrip(".")])])
-        yield from (plain,) if plain else (base, *(f"{base}.{name.strip(' ()')}" for name in names.split(",")))
+def _functions(tree: ast.Module) -> Iterator[tuple[ast.Module, int]]:
+    """Give each function and method as a module of its own, with the number of its lines."""
+    for outer in tree.body:
+        for inner in outer.body if isinstance(outer, ast.ClassDef) else [outer]:
+            if isinstance(inner, ast.FunctionDef):
+                alone = ast.ClassDef(outer.name, [], [], [inner], []) if isinstance(outer, ast.ClassDef) else inner
+                yield ast.Module([alone], []), (inner.end_lineno or 0) - inner.lineno + 1
 
 
-def nearest(module: str, limit: int = FILES) -> list[Path]:
-    """Give the test files that import a module, then those that import one which imports it, and so on."""
-    users = {
-        file: set(_imports(file))
-        for folder in ("conformance", "tests")
-        for file in sorted((ROOT / folder).rglob("*.py"))
-    }
-    found: list[Path] = []
-    level, seen = {module}, {module}
-    while level and len(found) < limit:
-        using = [file for file, names in users.items() if names & level]
-        found += [file for file in using if file.name.startswith("test_") and file not in found]
-        level = {_module(file) for file in using if file.is_relative_to(ROOT / "conformance")} - seen
-        seen |= level
-    return found[:limit]
+def _module(engine: Path, file: Path) -> str:
+    return ".".join(file.relative_to(engine).with_suffix("").parts).removesuffix(".__init__")
 
 
-def fails(copy: Path, tests: Iterable[Path], seconds: float) -> str | None:
-    """Say which file of tests fails first, "" if none does, and None where the time was too short."""
-    files = [str(file.relative_to(ROOT)) for file in tests]
-    folders = (copy, *(copy / each for each in ("impl", "runtime", "conformance")))
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text("utf-8"))
+
+
+def _statement(file: Path, line: int) -> range:
+    """Give the lines of the innermost statement that has a line, as far as that line."""
+    nodes = (node for node in ast.walk(_tree(file)) if isinstance(node, ast.stmt))
+    return range(max(node.lineno for node in nodes if node.lineno <= line <= (node.end_lineno or 0)), line + 1)
+
+
+def judges(runs: Iterable[Run], file: str, lines: range) -> dict[str, float]:
+    """Give the tests that judge a statement, with their seconds: those that execute it, and the rest of their files."""
+    asked = [(run, run.tests(file, lines)) for run in runs]
+    first = {test: run.seconds[test] for run, tests in asked for test in tests}
+    rest = {test: seconds for run, tests in asked if tests for test, seconds in run.seconds.items()}
+    return dict(sorted(first.items(), key=lambda each: each[1])) | {test: rest[test] for test in rest.keys() - first}
+
+
+def within(tests: dict[str, float], limit: float) -> list[str]:
+    """Give the first tests that take no longer than a limit, and one at least."""
+    spent, files, some = 0.0, set[str](), list[str]()
+    for test, seconds in tests.items():
+        spent += seconds + (test.partition("::")[0] not in files) * A_FILE
+        if some and spent > limit:
+            break
+        files.add(test.partition("::")[0])
+        some.append(test)
+    return some
+
+
+def fails(copy: Path, tests: Sequence[str], seconds: float) -> str:
+    """Say which test fails first, "" if none does."""
     try:
-        ran = subprocess.run(
-            [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", _NOT_RUN, *files],
-            cwd=copy,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders)), "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
+        ran = tested(copy, ["-x", *tests], 60 + 10 * seconds)
     except subprocess.TimeoutExpired:
-        return None
-    if ran.returncode in (0, 5):  # 5: no test of these files runs here
-        return ""
+        return "hangs"
     failed = _FAILED.search(ran.stdout)
-    return failed[1] if failed else "pytest ends"
+    return failed[1] if failed else "pytest ends" if ran.returncode else ""
 
 
-def noticed(copy: Path, file: Path, mutant: Mutant, seconds: float) -> str | None:
-    """Say which test file fails with the mutant; see `fails`."""
-    place = copy / file.relative_to(ROOT)
-    before = place.read_text("utf-8")
+@contextmanager
+def broken(file: Path, mutant: Mutant) -> Iterator[None]:
+    """Have a mutant in its file, whose time no other version has: bytecode is kept by it."""
+    before, at = file.read_text("utf-8"), file.stat().st_mtime
     lines = before.split("\n")
-    tree = ast.parse(before)
     (function,) = (
         node
-        for node in ast.walk(tree)
+        for node in ast.walk(_tree(file))
         if isinstance(node, ast.FunctionDef)
         and node.lineno <= mutant.line <= (node.end_lineno or 0)
-        and _is(node, mutant)
+        and node.name == mutant.function.rpartition(".")[2]
     )
     body = [" " * function.col_offset + line for line in mutant.source.split("\n")]
-    place.write_text("\n".join([*lines[: function.lineno - 1], *body, *lines[function.end_lineno :]]), "utf-8")
+    file.write_text("\n".join([*lines[: function.lineno - 1], *body, *lines[function.end_lineno :]]), "utf-8")
     try:
-        return fails(copy, nearest(mutant.module), seconds)
+        yield
     finally:
-        place.write_text(before, "utf-8")
+        file.write_text(before, "utf-8")
+        os.utime(file, (at, at))
 
 
-def _is(node: ast.FunctionDef, mutant: Mutant) -> bool:
-    return node.name == mutant.function.rpartition(".")[2]
+def fate(copy: Path, file: Path, mutant: Mutant, runs: Iterable[Run], limit: float) -> tuple[str, str]:
+    """Say what became of a mutant, and the test that notices it."""
+    tests = judges(runs, str(file.relative_to(copy)), _statement(file, mutant.line))
+    if not tests:
+        return "not executed", ""
+    some = within(tests, limit / 10)
+    more = within({test: seconds for test, seconds in tests.items() if test not in some}, limit)
+    with broken(file, mutant):
+        by = fails(copy, some, limit / 10) or (fails(copy, more, limit) if more else "")
+    return ("noticed" if by else "survived"), by
 
 
 def main() -> None:
     """Judge drawn mutants, a line each, and the sum."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--under", default="", help="a folder or module of conformance")
+    parser.add_argument("under", nargs="*", default=["."], help="folders or files of conformance")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=300, help="of all tests of a mutant")
+    parser.add_argument(
+        "--seconds", type=float, default=30, help="of the tests that judge a mutant, as they take without it"
+    )
+    parser.add_argument(
+        "--tests", nargs="+", default=["test_*.py"], help="patterns of the files of tests that are asked"
+    )
     asked = parser.parse_args()
     reasons = explanations(ROOT, "engine", "core").mutants
-    counts = dict.fromkeys(("noticed", "equivalent", "survived", "not judged"), 0)
+    counts = dict.fromkeys(("noticed", "equivalent", "survived", "not executed", "noticed, and has a reason"), 0)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "copy"
-        subprocess.run(["git", "clone", "--quiet", "--shared", str(ROOT), str(copy)], check=True)
-        if (ROOT / ".cache").exists():
-            (copy / ".cache").symlink_to(ROOT / ".cache")
-        made = drawn(asked.under, asked.count, asked.seed)
-        tests = dict.fromkeys(file for module in {each.module for _, each in made} for file in nearest(module))
-        if (by := fails(copy, sorted(tests), len(tests) * asked.seconds)) != "":
-            sys.exit(f"{by or 'the time is too short'}: fails without a mutant")
-        for file, mutant in made:
-            by = noticed(copy, file, mutant, asked.seconds)
+        state = _git("stash", "create") or "HEAD"
+        _git("clone", "--quiet", "--shared", "--no-checkout", str(ROOT), str(copy))
+        _git("-C", str(copy), "checkout", "--quiet", state)
+        (ROOT / ".cache").mkdir(exist_ok=True)
+        (copy / ".cache").symlink_to(ROOT / ".cache")
+        runs = executed(copy, ROOT / ".cache" / "executed", asked.tests)
+        for file, mutant in drawn(copy / "conformance", asked.under, asked.count, asked.seed):
             name = f"{mutant.module}.{mutant.name}"
-            fate = "not judged" if by is None else "noticed" if by else "equivalent" if name in reasons else "survived"
-            counts[fate] += 1
-            print(f"{fate}: {file.relative_to(ROOT)}:{mutant.line}: {name}" + (f" ({by})" if by else ""), flush=True)  # noqa: T201 - a command
-    judged = counts["noticed"] + counts["survived"]
-    print(", ".join(f"{count} {fate}" for fate, count in counts.items()))  # noqa: T201 - a command
-    sys.exit(0 if counts["noticed"] >= REQUIRED * judged else 1)
+            came, by = fate(copy, file, mutant, runs, asked.seconds)
+            if name in reasons:
+                came = "equivalent" if not by else "noticed, and has a reason"
+            counts[came] += 1
+            print(f"{came}: {file.relative_to(copy)}:{mutant.line}: {name}" + (f" ({by})" if by else ""), flush=True)  # noqa: T201 - a command
+    print(", ".join(f"{count} {came}" for came, count in counts.items()))  # noqa: T201 - a command
+    sys.exit(counts["noticed"] < REQUIRED * (sum(counts.values()) - counts["equivalent"]))
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 
 
 if __name__ == "__main__":

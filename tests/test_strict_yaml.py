@@ -131,3 +131,52 @@ def test_a_file_that_is_missing_or_not_text_is_an_error_of_that_file(tmp_path: P
     (tmp_path / "x.yaml").write_bytes(b"a: 1\nb: \xff\n")
     with pytest.raises(FileError, match=r"^spec/x.yaml:2: expected text in UTF-8, not the byte 0xff$"):
         load(tmp_path / "x.yaml", "spec/x.yaml")
+
+
+def test_forty_levels_of_nesting_are_read_and_no_more() -> None:
+    for opens, inside, closes in (("[", "", "]"), ("{a: ", "{}", "}")):
+        levels = 41 - bool(inside)
+        parse(opens * levels + inside + closes * levels, "f.yaml")
+        deeper = opens * (levels + 1) + inside + closes * (levels + 1)
+        assert refusal(deeper) == "f.yaml:1: expected at most 40 levels of nesting"
+
+
+def test_what_is_read_is_shown_cut_off_at_eighty_characters() -> None:
+    for text, shown in (("w" * 80, '"' + "w" * 80 + '"'), ("w" * 81, '"' + "w" * 80 + '"...')):
+        with pytest.raises(FileError) as caught:
+            parse(text, "f.yaml").boolean()
+        assert str(caught.value) == f"f.yaml:1: expected true or false, not {shown}"
+    for digits, expected in ((78, "0." + "9" * 78), (79, "0." + "9" * 78 + "...")):
+        number = "0." + "9" * digits
+        assert refusal(number).endswith(f'if {expected} is text, write "{expected}"')
+
+
+def test_an_integer_has_eighteen_digits_at_most_with_either_sign() -> None:
+    for sign in ("", "-"):
+        assert parse(sign + "9" * 18, "f.yaml").integer() == int(sign + "9" * 18)
+        assert refusal(sign + "9" * 19).endswith("an integer of at most 18 digits, not one of 19")
+
+
+def test_the_line_of_a_value_is_that_of_its_key() -> None:
+    node = parse("a:\n- x\n-\n  - y\nb: >\n  z\n", "f.yaml").entries()
+    assert [node["a"].line, *(each.line for each in node["a"].items()), node["b"].line] == [1, 2, 4, 5]
+    assert parse("\n\n- x\n", "f.yaml").line == 3
+
+
+def test_text_is_not_blank_and_matches_as_a_whole() -> None:
+    blank, word = parse('[" ", word]', "f.yaml").items()
+    assert (word.text(), word.matching("w.*d", "a word"), word.choice(["word"])) == ("word", "word", "word")
+    for read, says in (
+        (lambda: blank.text("a name"), 'a name, not " "'),
+        (lambda: word.matching("wor", "a word"), 'a word, not "word"'),
+        (lambda: word.choice(["other"]), 'other, not "word"'),
+        (word.integer, 'an integer, not "word"'),
+        (lambda: parse("{}", "f.yaml").text(), "text, not a mapping"),
+        (lambda: parse("false", "f.yaml").items(), "a list, not false"),
+        (lambda: parse("[]", "f.yaml").fields(()), "a mapping with named fields, not a list"),
+        (lambda: parse("[]", "f.yaml").fields(("a", "b")), "a mapping with a, b, not a list"),
+    ):
+        with pytest.raises(FileError) as caught:
+            read()
+        assert str(caught.value) == f"f.yaml:1: expected {says}"
+    assert parse("3", "f.yaml").integer(3) == 3

@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 
-from groupcomm.effects import Multicast
+from groupcomm.effects import Multicast, PassUp, SetTimer
 from groupcomm.events import Block, Deliver, Left, MergeViewInstalled, Payload, Unblock, ViewInstalled
+from groupcomm.stack import Called
 from groupcomm.view import View, ViewId
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.tla.values import Value, parse, show
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_simulator.judges import application
 from groupcomm_simulator.judges.application import CONJUNCTS, History, Life
+from groupcomm_simulator.judges.claims import Verdicts, Violation
+from groupcomm_simulator.judges.membership import Decided, Membership, Process
 from groupcomm_simulator.running import simulate
 from groupcomm_simulator.setup import Faults, Setup
 
@@ -84,6 +87,83 @@ def test_what_a_group_may_see() -> None:
     both = view(2, "AB")
     a = (view(1, "A"), Block(), both, Unblock(), given("B", 1), sends("A", 1), given("A", 1), Left())
     assert violated(a, (both, sends("B", 1), given("B", 1), given("A", 1))) == set()
+
+
+class Seen:
+    """A and B have come to a view, and B has sent a message; the applications of both are judged."""
+
+    def __init__(self) -> None:
+        self.verdicts, self.group = Verdicts(), Membership()
+        self.judge = application.ApplicationView(self.verdicts)
+        self.a, self.b = self.group.start("A"), self.group.start("B")
+        self.enter(self.group.decide(self.a, 1, [self.a, self.b]), self.a, self.b)
+        self.sends(self.b)
+
+    def enter(self, decided: Decided, *members: Process) -> None:
+        for process in members:
+            self.group.install(process, decided)
+            self.told(process, ViewInstalled(decided.view))
+
+    def sends(self, process: Process) -> None:
+        self.judge.hear(process, Called(Multicast(Payload((process.name, 1)))), ())
+
+    def told(self, process: Process, *events: object) -> None:
+        self.judge.hear(process, None, [*map(PassUp, events), SetTimer("stability", 1, 2)])
+
+    def rests(self, *, one_path: bool = True) -> str:
+        """Give the conjunct that is violated, with its histories; "" if none is."""
+        try:
+            self.judge.quiet(one_path=one_path)
+        except Violation as violation:
+            return str(violation).removeprefix("ApplicationView: ")
+        return ""
+
+
+def test_applications_are_judged_at_each_rest() -> None:
+    group = Seen()
+    group.told(group.a, given("B", 1), Deliver("B", Payload(None)))
+    assert group.rests() == ""
+    group.judge.forget({group.a})
+    assert group.rests() == ""
+    assert group.verdicts.judged == {"ApplicationView": 1}  # then A is alone
+    group.told(group.a, given("B", 1))
+    assert group.rests() == ""  # of the former message nothing is known any more, but the view is
+    group.told(group.a, given("B", 1))
+    assert group.rests().startswith("NoDuplicates: A has seen (ViewInstalled(")
+
+
+def test_an_application_is_known_by_its_incarnation() -> None:
+    """A later incarnation of B numbers its messages anew."""
+    group = Seen()
+    group.told(group.a, given("B", 1))
+    group.b.up = False
+    alone = group.group.decide(group.a, 2, [group.a], group.a.path)
+    group.enter(alone, group.a)
+    later = group.group.start("B")
+    group.enter(group.group.decide(group.a, 3, [group.a, later], [alone]), group.a, later)
+    group.sends(later)
+    for process in (group.a, later):
+        group.told(process, Deliver("B", Payload((later.name, 1))))
+    assert group.rests() == ""
+    group.told(group.a, Deliver("B", Payload(("B", 2))))
+    assert group.rests().startswith("Integrity: A has seen ")
+
+
+def test_one_order_over_all_views_is_asked_of_one_path_where_none_is_merged() -> None:
+    for merges, one_path, falls in ((False, True, "TotalOrder"), (False, False, ""), (True, True, "")):
+        group = Seen()
+        first = group.group.views[0]
+        for process, order in ((group.a, (given("A", 1), given("B", 1))), (group.b, (given("B", 1), given("A", 1)))):
+            here = group.group.decide(process, 2, [group.a, group.b], [first])
+            after = group.group.decide(process, 3, [group.a, group.b], [here])
+            group.enter(here, process)
+            if process is group.a:
+                group.sends(process)
+            group.told(process, *order)
+            group.group.install(process, after)
+            merged = MergeViewInstalled(after.view, frozenset({here.view.id}))
+            group.told(process, merged if merges else ViewInstalled(after.view))
+        assert group.rests(one_path=one_path).partition(":")[0] == falls
 
 
 def test_a_message_that_is_sent_again_is_owed_from_where_it_was_first_sent() -> None:

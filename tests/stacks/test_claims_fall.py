@@ -229,10 +229,54 @@ def _(verdicts: Verdicts) -> None:
     group.installs("B", group.decides("B", decision(2, "B", "AB", follows=group.first)))
 
 
+@falls("NoLiveBranch")
+def from_a_joiner_of_the_other_branch(verdicts: Verdicts) -> None:
+    group = Group(verdicts)
+    group.membership.start("C")
+    group.promises("B", "C")
+    other = group.decides("B", decision(2, "B", "BAC", follows=group.first, joiners="C"))
+    group.installs("C", other, Vector.of(A=0, B=0))
+    group.installs("A", group.decides("A", group.next("AB")))
+
+
+@falls("NoLiveBranch")
+def of_two_that_a_merge_parts(verdicts: Verdicts) -> None:
+    group = Group(verdicts)
+    group.membership.start("C")
+    alone = group.decides("C", decision(1, "C", "C", joiners="C"), stopped=False)
+    merged = decision(2, "A", "ABC", follows=group.first, digest=Vector.of(A=0, B=0, C=0))
+    group.installs("A", group.merges("A", merged, group.first, alone), Vector.of(C=0))
+    group.installs("B", group.decides("B", decision(2, "B", "BA", follows=group.first)))
+
+
 @falls("ExcludedOnlyIfDeadOrLeaving")
 def _(verdicts: Verdicts) -> None:
     group = Group(verdicts)
     group.decides("A", group.next("A"))
+
+
+def test_a_process_that_is_gone_has_stopped_no_group_and_promised_nothing() -> None:
+    for withdraws in (PassDown(PromiseWithdrawn("C")), None):
+        group = Group(Verdicts())
+        group.membership.start("C")
+        for member in "AB":
+            group.takes(member, PassDown(DigestPromised("C")), event=GroupStopped("GMS"))
+        group.judge.departed(group.at("A"))
+        group.takes("B", PassDown(PromiseWithdrawn("C")))
+        claim = "DecidesOnlyWhenStopped" if withdraws is None else "WithdrawOnlyIfUnusable"
+        with pytest.raises(Violation, match=claim):
+            group.takes("A", withdraws or Send("A", gms.NewView(group.next("AB"))))
+
+
+def test_a_group_may_go_on_without_a_merged_view_that_another_group_has() -> None:
+    """A and B found a group each; A has the merged view, and B one of its own, after its first."""
+    verdicts = Verdicts()
+    group, merged = healed(verdicts, Vector.of(A=0, B=0))
+    group.installs("A", merged, Vector.of(B=0))
+    assert (verdicts.judged["MergedDigestIsMaximum"], verdicts.judged["StartsAtMergedDigest"]) == (1, 1)
+    alone = decision(1, "B", "B", joiners="B")
+    group.installs("B", group.decides("B", decision(2, "B", "B", follows=alone)))
+    assert group.judge.merged == 1
 
 
 def test_a_member_that_has_founded_a_group_of_its_own_may_be_excluded() -> None:
@@ -409,9 +453,11 @@ def _(verdicts: Verdicts) -> None:
 class Flushed:
     """Members of a view; what their FLUSH does is judged."""
 
-    def __init__(self, verdicts: Verdicts, members: str = "AB") -> None:
+    def __init__(
+        self, verdicts: Verdicts, members: str = "AB", distrusts: frozenset[tuple[str, str]] = frozenset()
+    ) -> None:
         self.dead = ""
-        self.judge = VirtualSynchrony(verdicts, lambda member: member not in self.dead, lambda _member, _creator: False)
+        self.judge = VirtualSynchrony(verdicts, lambda member: member not in self.dead, lambda *both: both in distrusts)
         self.first = decision(1, "A", members, joiners=members)
         self.second = decision(2, "A", members, follows=self.first)
         for member in members:
@@ -652,8 +698,110 @@ def test_what_is_counted_as_judged_is_what_could_have_been_violated() -> None:
     verdicts = Verdicts()
     group = Ordered(verdicts)
     group.sends((1, 1), (1, 2), (1, 3))
-    group.delivers(0, (1, 1), (1, 2), (1, 3))
-    assert [verdicts.judged[claim] for claim in ("Integrity", "NoDuplicates", "SenderFifo")] == [3, 2, 2]
+    group.delivers(1, (1, 1), (1, 2), (1, 3))
+    group.sends((1, 4))
+    group.delivers(0, (1, 1), (1, 2), (1, 3), (1, 4))
+    group.delivers(2, (1, 1), (1, 2), (1, 3))
+    assert verdicts.judged == {
+        "Integrity": 10, "NoDuplicates": 7, "SenderFifo": 7, "Agreement": 6, "TotalOrder": 6
+    }  # fmt: skip
+
+
+def test_what_is_judged_of_a_flush_is_counted() -> None:
+    verdicts = Verdicts()
+    group = Flushed(verdicts)
+    for text in "xy":
+        group.sends("A", text)
+        group.hears("B", "A", text)
+    group.does("A", PassUp(Block()))
+    group.does("A", PassUp(Unblock()))
+    group.judge.stopped("A", ["B"])
+    for is_latched in (True, False):
+        state = evolve(flush.start("A"), latched=is_latched)
+        group.judge.told(state, flush.SendRequested(Payload("z")), state, ())
+    third = decision(3, "A", "ABC", follows=group.second, joiners="C")
+    for member, view in (("A", group.second), ("B", group.second), ("A", third), ("C", third)):
+        group.judge.installed(member, view)
+    assert verdicts.judged == {
+        "SendingViewDelivery": 4, "Fifo": 2, "OwnFirst": 2, "BlockOnlyWhenFree": 1, "UnblockOnlyWhenBlocked": 1,
+        "GroupIsStopped": 1, "FirstLeaverHasAll": 4, "SelfDelivery": 1, "LeavesWithCut": 1, "CastOnlyBeforeCut": 1,
+        "ReceiveOnlyCut": 1, "JoinersInstallLast": 1, "NoMulticastWhileStopped": 1
+    }  # fmt: skip
+
+
+def test_a_member_that_distrusts_the_creator_of_a_view_is_not_bound_by_its_cut() -> None:
+    group = Flushed(Verdicts(), "ABC", frozenset({("B", "A")}))
+    group.judge.installed("A", group.second)
+    group.casts("B", "x")
+    with pytest.raises(Violation, match="CastOnlyBeforeCut"):
+        group.casts("C", "x")
+
+
+def test_what_a_flush_was_before_a_rest_is_forgotten_but_for_the_cuts_of_views_that_members_are_in() -> None:
+    for goes_on in (False, True):
+        group = Flushed(Verdicts())
+        group.sends("A", "x")
+        group.judge.installed("A", group.second)
+        group.judge.forget()
+        if goes_on:
+            third = decision(3, "A", "AB", follows=group.second)
+            group.hears("B", "A", "x")
+            for member, view in (("B", group.second), ("A", third), ("B", third)):
+                group.judge.installed(member, view)
+            group.casts("A", "y", third)
+            group.judge.forget()
+            assert {*group.judge._views} == {group.second.id, third.id}  # noqa: SLF001 - that it does not grow
+            assert {*group.judge._sent} == {(third.id, "A")}  # noqa: SLF001
+            assert {*group.judge._settled} == {(group.second.id, third.id)}  # noqa: SLF001
+        else:
+            with pytest.raises(Violation, match="LeavesWithCut"):
+                group.judge.installed("B", group.second)
+
+
+def test_what_is_judged_of_views_is_counted() -> None:
+    """C joins, and a second member of its name does not."""
+    verdicts = Verdicts()
+    group = Group(verdicts)
+    first = {
+        "WellFormedView": 1, "ValidIncarnations": 1, "JoinersAreNew": 1, "SelfInclusion": 2, "SinglePath": 2, "NoLiveBranch": 1
+    }  # fmt: skip
+    assert verdicts.judged == first
+    group.membership.start("C")
+    group.promises("A", "C")
+    second = group.decides("A", group.next("ABC", joiners="C"))
+    group.decides("A", second)
+    for member in "ACB":
+        group.installs(member, second, Vector.of(A=0, B=0) if member == "C" else EMPTY_VECTOR)
+    group.membership.start("D")
+    group.promises("A", "D")
+    group.takes("A", PassDown(PromiseWithdrawn("D")))
+    group.takes("A", PassUp(Resume("GMS")))
+    assert verdicts.judged == {
+        "WellFormedView": 2, "ValidIncarnations": 2, "JoinersAreNew": 2, "SelfInclusion": 5, "SinglePath": 5, "NoLiveBranch": 4,
+        "PromiseeIsOutside": 2, "OneOpenPromise": 2, "DecidesOnlyWhenStopped": 1, "CounterIncreases": 1,
+        "CreatorFromPredecessor": 1, "ExcludedFirst": 1, "UniqueViewId": 1, "ExcludedOnlyIfDeadOrLeaving": 2, "JoinsOnce": 1,
+        "DigestIsDelivered": 1, "StartRequiresPromise": 1, "DigestIsComplete": 1, "WithdrawOnlyIfUnusable": 1,
+        "StopStateConsistent": 1, "ResumesAfterAllInstalled": 1
+    }  # fmt: skip
+
+
+def test_who_was_there_at_a_rest_delivers_nothing_of_before_again() -> None:
+    for kept in (True, False):
+        verdicts = Verdicts()
+        group = Ordered(verdicts)
+        group.sends((1, 1), (1, 2))
+        for at in (0, 2):
+            group.delivers(at, (1, 1), (1, 2))
+        group.judge.forget({*group.all} if kept else {*group.all[1:]})
+        if kept:
+            group.sends((1, 3))
+            for at in (0, 2):
+                group.delivers(at, (1, 3))
+            assert verdicts.judged["TotalOrder"] == 1  # of the messages before
+            with pytest.raises(Violation, match="SenderFifo"):
+                group.delivers(0, (1, 1))
+        else:
+            group.delivers(0, (1, 1))
 
 
 # StabilitySafety

@@ -3,10 +3,14 @@
 And that of `VirtualSynchrony`: whose reports count when a group is stopped for a state.
 """
 
+from contextlib import nullcontext
+
 import pytest
 from attrs import evolve
 
 from groupcomm import flush
+from groupcomm.effects import Multicast
+from groupcomm.events import Payload
 from groupcomm.view import View, ViewId
 from groupcomm_simulator.judges.claims import Verdicts, Violation
 from groupcomm_simulator.judges.membership import Decided, Membership, NotAllowedError, Process
@@ -140,6 +144,26 @@ def test_what_a_sender_had_not_delivered_is_no_cause() -> None:
     assert group.judge._verdicts.judged["CausalDelivery"] == 0  # noqa: SLF001 - A has delivered no x/2
 
 
+def test_a_cause_that_was_delivered_beyond_the_cut_may_come_later() -> None:
+    """A delivers x/1 in the first view, where B, which leaves it first, does not: B delivers it in the next."""
+    group = Replying()
+    _, b, x = group.all
+    group.judge.delivered(b, A, (A, 1))
+    group.enter([b, x], group.views.decide(b, 2, [b, x], (group.view,)))
+    group.judge.delivered(b, X, (X, 1))
+    assert group.judge._verdicts.judged["CausalDelivery"] == 1  # noqa: SLF001 - it was looked at
+
+
+def test_a_cause_that_is_within_the_cut_comes_first_in_any_view() -> None:
+    group = Replying()
+    _, b, x = group.all
+    group.judge.delivered(x, A, (A, 1))
+    group.judge.delivered(b, X, (X, 1))
+    group.enter([b, x], group.views.decide(b, 2, [b, x], (group.view,)))
+    with pytest.raises(Violation, match="CausalDelivery"):
+        group.judge.delivered(x, X, (X, 1))
+
+
 def test_a_merge_ends_the_causal_order() -> None:
     group = Replying()
     a, b, x = group.all
@@ -150,6 +174,18 @@ def test_a_merge_ends_the_causal_order() -> None:
     group.reply_first(b)
 
 
+def test_a_process_from_another_group_may_hear_a_reply_before_what_it_replies_to() -> None:
+    """C has merged with A, which had delivered x/1 within the cut of a view that C was not in."""
+    group = Replying()
+    a, c = group.all[0], group.views.start("C")
+    left, alone = group.views.decide(a, 2, [a], (group.view,)), group.views.decide(c, 1, [c])
+    group.enter([a], left)
+    group.enter([c], alone)
+    group.enter([a, c], group.views.decide(a, 3, [a, c], (left, alone)))
+    group.reply_first(c)
+    assert group.judge._verdicts.judged["CausalDelivery"] == 1  # noqa: SLF001 - it was looked at
+
+
 def test_a_history_that_is_forgotten_holds_no_cause() -> None:
     group = Replying()
     a, b, x = group.all
@@ -157,8 +193,10 @@ def test_a_history_that_is_forgotten_holds_no_cause() -> None:
         group.judge.delivered(process, X, (X, 1))
     group.judge.forget({a, b, x})
     group.judge.sent(x, (X, 2), group.view)
+    group.judge.delivered(a, X, (X, 2))
     for sender, message in ((A, (A, 1)), (X, (X, 2))):
         group.judge.delivered(b, sender, message)
+    assert group.judge._verdicts.judged["CausalDelivery"] == 0  # noqa: SLF001 - of what is forgotten nothing is said
 
 
 HERE = ViewId(1, A)
@@ -201,3 +239,100 @@ def test_only_a_report_that_another_flush_came_after_does_not_count(
     assert former == judge.overtaken_since_report(requester)
     judge.crashed(B)
     assert judge.overtaken_since_report(requester) == set()
+
+
+def test_a_message_beyond_the_cut_of_a_view_may_come_in_another_order_elsewhere() -> None:
+    """A delivers a/1 in a view that B has left without it. X, which merges with B, delivers it before b/1."""
+    views, judge = Membership(), TotalOrderBroadcast(Verdicts())
+    a, b, x = (views.start(address) for address in (A, B, X))
+
+    def enter(view: Decided, *members: Process) -> Decided:
+        for process in members:
+            before = process.view
+            views.install(process, view)
+            judge.installed(process, before, view)
+        return view
+
+    first = enter(views.decide(a, 1, [a, b]), a, b)
+    alone = enter(views.decide(x, 1, [x]), x)
+    judge.sent(b, (B, 1), first)
+    for process in (a, b):
+        judge.delivered(process, B, (B, 1))
+    second = enter(views.decide(a, 2, [a, b], [first]), a, b)
+    judge.sent(a, (A, 1), second)
+    enter(views.decide(b, 3, [b, x], [second, alone]), b, x)
+    for sender in (A, B):
+        judge.delivered(x, sender, (sender, 1))
+    judge.delivered(a, A, (A, 1))
+
+
+class OnePath:
+    """A has come to the view of A and B; each delivers its own messages."""
+
+    def __init__(self) -> None:
+        self.verdicts, self.views = Verdicts(), Membership()
+        self.judge = TotalOrderBroadcast(self.verdicts, one_path=True)
+        self.a, self.b = self.views.start(A), self.views.start(B)
+        self.first = self.enter(self.a, self.views.decide(self.a, 1, [self.a, self.b]))
+
+    def enter(self, process: Process, view: Decided) -> Decided:
+        before = process.view
+        self.views.install(process, view)
+        self.judge.installed(process, before, view)
+        return view
+
+    def sends(self, process: Process, number: int) -> None:
+        assert process.view is not None
+        message = process.name, number
+        self.judge.sent(process, message, process.view)
+        self.judge.delivered(process, process.address, message)
+
+
+def test_members_of_a_view_that_differ_are_shown_each_with_its_deliveries() -> None:
+    group = OnePath()
+    group.enter(group.b, group.first)
+    group.sends(group.a, 1)
+    with pytest.raises(Violation, match=r"^Agreement: B delivers b/1 in A\|1\[A,B\]: b/1, where A has delivered a/1$"):
+        group.sends(group.b, 1)
+
+
+def test_with_one_path_no_two_branches_deliver() -> None:
+    group = OnePath()
+    left = group.views.decide(group.a, 2, [group.a], [group.first])
+    group.enter(group.a, left)
+    group.sends(group.a, 2)
+    group.sends(group.a, 3)
+    group.enter(group.b, group.first)
+    group.sends(group.b, 1)  # its view comes before that of A
+    group.enter(group.b, group.views.decide(group.b, 2, [group.b], [group.first]))
+    assert group.verdicts.judged["DeliveredOnOnePath"] == 1
+    with pytest.raises(Violation, match=r"^DeliveredOnOnePath: B delivers in B\|2\[B\], as others do in A\|2\[A\]$"):
+        group.sends(group.b, 2)
+
+
+def test_views_that_follow_no_common_view_may_both_deliver() -> None:
+    group = OnePath()
+    group.sends(group.a, 1)
+    group.enter(group.b, group.views.decide(group.b, 1, [group.b]))
+    group.sends(group.b, 1)
+    assert group.verdicts.judged["DeliveredOnOnePath"] == 0
+
+
+@pytest.mark.parametrize(
+    ("asker", "event", "lets_go"),
+    [
+        ("GMS", flush.StopFlushReceived(A, flush.StopFlush(HERE)), True),
+        (flush.FOR_STATE, flush.Suspected(A), True),
+        (flush.FOR_STATE, flush.Suspected(X), False),
+        ("GMS", flush.Suspected(A), False),
+        ("GMS", flush.BlockReturned(), False),
+    ],
+)
+def test_a_stopped_member_multicasts_again_when_it_is_let_go(asker: str, event: flush.Event, *, lets_go: bool) -> None:
+    """A has stopped B; a suspicion of A lets B go where A asked for a state."""
+    verdicts = Verdicts(frozenset({"SendingViewDelivery"}))
+    judge = VirtualSynchrony(verdicts, lambda _: True, lambda _member, _creator: False)
+    stopped = evolve(flush.start(B), latched=True, owner=A, asker=asker)
+    says = nullcontext() if lets_go else pytest.raises(Violation, match=r"^NoMulticastWhileStopped: B is stopped, and")
+    with says:
+        judge.told(stopped, event, stopped, (Multicast(flush.Data(HERE, 1, Payload("x"))),))

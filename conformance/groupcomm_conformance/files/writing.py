@@ -25,8 +25,6 @@ def require_folder(folder: Path, remedy: str = _REMEDY) -> None:
         longest = max((len(part.encode()) for part in folder.parts), default=0)
     except OSError as error:
         raise PathError(folder, f"nothing can be written in it, as {reason(error)}", remedy) from None
-    except ValueError:  # a null byte in the name
-        raise PathError(repr(str(folder)), "no folder can have this name", remedy) from None
     if longest > _LONGEST:
         raise PathError(folder, "the name is too long", remedy)
 

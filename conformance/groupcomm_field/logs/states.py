@@ -35,9 +35,8 @@ class _Stay:
     first: int
     last: int
 
-    def agrees(self, other: "_Stay", mine: int, theirs: int) -> bool:
-        """Say whether of two stories, as far as these places, one begins the other."""
-        place = min(mine, theirs)
+    def agrees(self, other: "_Stay", place: int) -> bool:
+        """Say whether two stories are the same as far as a place."""
         return self.story.after[place] == other.story.after[place]
 
 
@@ -60,12 +59,12 @@ def one_sequence(lives: Sequence[Life], counts: Counter[str]) -> Iterator[Reject
                 yield Rejected(one.log, one.line, f"in view {_text(view)} it lacks what the primary had before")
             for other in here.values():
                 counts["states in a formed view"] += one is not other
-                if not one.agrees(other, one.first, other.first):
+                if not one.agrees(other, min(one.first, other.first)):
                     yield Rejected(
                         one.log, one.line, f"it comes to view {_text(view)} with another state than {other.log}"
                     )
             for before in kept:
-                if one.first < before.last or not one.agrees(before, one.first, before.last):
+                if one.first < before.last or not one.agrees(before, before.last):
                     yield Rejected(
                         one.log, one.line, f"in view {_text(view)} it lacks what {before.log} had applied before"
                     )

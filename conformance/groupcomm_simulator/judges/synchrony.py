@@ -99,7 +99,7 @@ class VirtualSynchrony(Judge):
             others = [x for x in others if not self._turned_away(x, decision.id)]
             if decision.follows != NO_VIEW.id:
                 self._judged("JoinersInstallLast")
-            if decision.follows != NO_VIEW.id and (decision.follows, decision.id) not in self._settled and others:
+            if (decision.follows, decision.id) not in self._settled and others:
                 self._fail("JoinersInstallLast", f"{member} begins with {decision.id}; {others} are not there")
         else:
             self._leave(member, here, decision, others)

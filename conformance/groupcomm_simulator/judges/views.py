@@ -250,12 +250,12 @@ class Views(Judge):
 
     def _withdrawn(self, process: Process, to: Address) -> None:
         self._judged("WithdrawOnlyIfUnusable")
-        kept = self.digests.kept.get(process, set())
-        joiner = max((p for p in kept if p.address == to), key=lambda p: p.order, default=None)
-        if joiner is None and (process, to) in self._ended:
+        if (process, to) in self._ended:
             # A leader installs the merged view, and then withdraws its promises to coordinators that did not
             # answer: also to a coordinator whose next incarnation came with another subgroup.
             return
+        kept = self.digests.kept.get(process, set())
+        joiner = max((p for p in kept if p.address == to), key=lambda p: p.order, default=None)
         if joiner is None:
             self._fail("WithdrawOnlyIfUnusable", f"{process} takes back what it never promised {to}")
             return
@@ -278,7 +278,7 @@ class Views(Judge):
         try:
             return told()
         except NotAllowedError as error:
-            self._fail(error.conjunct or "Membership", str(error))
+            self._fail(error.conjunct, str(error))
             return None
 
     # The end
