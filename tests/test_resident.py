@@ -172,6 +172,58 @@ def test_a_run_says_what_it_says_alone() -> None:
     assert len({str(each) for each in alone}) == len(RUNS) - 2  # those written twice
 
 
+BASE = r"""---- MODULE Base ----
+EXTENDS Naturals
+CONSTANT Limit
+VARIABLE x
+Moving == x
+Fixed == %d
+Sum == Fixed + Limit
+In(y) == INSTANCE Held WITH Least <- Fixed
+Init == x = 0
+Next == x < 2 /\ x' = x + 1
+====
+"""
+HELD = r"""---- MODULE Held ----
+EXTENDS Naturals
+CONSTANT Least, y
+Small == 1
+Low == Least - Small
+Is(n) == Low + y = n
+====
+"""
+SEVEN, ONE = BASE % 7, "INIT Init\nNEXT Next\nINVARIANT Told\nCONSTANT Limit = 1\n"
+
+
+@pytest.mark.parametrize("turns", [1, -1])
+def test_modules_that_were_parsed_have_nothing_of_a_former_run(turns: int) -> None:
+    """One root after another names them: with other constants, definitions and claims, or in another text."""
+    for base, cfg, told, outcome in [
+        (SEVEN, ONE, "Sum = 8", "holds"),
+        (SEVEN, ONE.replace("Limit = 1", "Limit = 2"), "Sum = 9", "holds"),
+        (SEVEN, ONE, "Sum = 9", "violates"),
+        (SEVEN, f"{ONE}CONSTANT Fixed <- Moving\n", "Sum = x + 1", "holds"),
+        (SEVEN, f"{ONE}CONSTANT Fixed = 3\n", "Sum = 4 /\\ In(x)!Is(2 + x)", "holds"),
+        (SEVEN, f"{ONE}CONSTANT Small =[Held] 2\n", "In(x)!Is(5 + x)", "holds"),
+        (SEVEN, ONE, "In(x)!Is(6 + x)", "holds"),
+        (SEVEN, ONE, "Sum = )", "ParseFailed"),
+        (SEVEN, ONE, "Sum = Other", "ParseFailed"),
+        (BASE % 6, ONE, "Sum = 7", "holds"),
+        (SEVEN, ONE, "Sum = 8", "holds"),
+    ][::turns]:
+        generated = (
+            module(base)
+            | module(HELD)
+            | module(f"---- MODULE Root ----\nEXTENDS Base\nTold == x >= 0 /\\ {told}\n====\n")
+        )
+        try:
+            found: str = tlc.run([], "Root", cfg, generated=generated, workers=1, short=True).outcome
+        except errors.ParseFailed as error:
+            found = type(error).__name__
+        assert found == outcome, told
+    assert len(resident._idle) == 1  # noqa: SLF001 - all were of the same JVM
+
+
 WANDERS = r"""---- MODULE Wanders ----
 EXTENDS Naturals
 VARIABLE x

@@ -1,10 +1,12 @@
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,6 +17,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import tla2sany.drivers.SANY;
+import tla2sany.modanalyzer.SpecObj;
 
 /**
  * TLC, run after run in one JVM: what loads, links and compiles TLC is done once.
@@ -27,8 +33,12 @@ import java.util.jar.JarFile;
  * arguments of this program are those of a first run, whose verdict is not read. After it all static fields of TLC
  * that can change are noted, and before each further run they are put back. The table of interned names needs more
  * than that: TLC orders strings by their numbers in it, so its first findings depend on them. (Names that a
- * specification shares with TLC's standard modules have lower numbers here than in a JVM of its own. So a search that
- * is ended early may have seen other states. A search that is complete has seen the same states.)
+ * specification shares with TLC's standard modules have lower numbers here than in a JVM of its own, and those of its
+ * modules lower ones than those of its configuration. So a search that is ended early may have seen other states. A
+ * search that is complete has seen the same states.)
+ *
+ * <p>The modules that a root names are parsed once ({@code SANY.java}), before the run's configuration is read: the
+ * numbers of names do not depend on which root came first.
  */
 public final class Resident {
   /**
@@ -39,8 +49,18 @@ public final class Resident {
       "tlc2[.]tool[.](distributed|management|fp[.]management)[.].*|tla2sany[.]configuration[.].*";
 
   private final Map<Field, Object> statics = new LinkedHashMap<>();
-  private final Map<Field, Object> names = new LinkedHashMap<>();
-  private final List<util.UniqueString> interned = new ArrayList<>();
+  private final Map<Field, Object> names;
+  private final int tool; // TLC's number among those that keep something in parsed modules
+  private final Map<String, Parsed> known = new LinkedHashMap<>(16, 0.75f, true); // by all text of the modules
+
+  /** The modules that a root names, null where the parser has anything to say, and the names with them. */
+  private record Parsed(SpecObj spec, Map<Field, Object> names) {}
+
+  /** How many roots are remembered, 40 MB each at most: short runs of one root follow each other. */
+  private static final int KNOWN = 8;
+
+  private static final Pattern NAMES =
+      Pattern.compile("(?:^\\s*EXTENDS|\\bINSTANCE)\\s+(\\w+(?:\\s*,\\s*\\w+)*)", Pattern.MULTILINE);
 
   public static void main(String[] first) {
     try {
@@ -75,8 +95,9 @@ public final class Resident {
             java.lang.management.ManagementFactory.getOperatingSystemMXBean();
     for (String line = requests.take(); ; line = requests.take()) {
       long before = system.getProcessCpuTime();
-      resident.putBack();
-      int code = run(line.split("\t"));
+      String[] arguments = line.split("\t");
+      resident.makeReady(Path.of(arguments[arguments.length - 1]));
+      int code = run(arguments);
       System.err.flush();
       out.println("@!@!@ENDED " + code + " " + (system.getProcessCpuTime() - before));
       out.flush();
@@ -151,21 +172,22 @@ public final class Resident {
         }
       }
     }
+    names = namesNow();
+    Field id = Class.forName("tlc2.tool.impl.Spec").getDeclaredField("toolId");
+    id.setAccessible(true);
+    tool = id.getInt(null);
+  }
+
+  /** The table of interned names, as it is. */
+  private static Map<Field, Object> namesNow() throws ReflectiveOperationException {
+    Map<Field, Object> names = new LinkedHashMap<>();
     for (Field field : util.InternTable.class.getDeclaredFields()) {
       if (!Modifier.isStatic(field.getModifiers())) {
         field.setAccessible(true);
         names.put(field, copyOf(field.get(util.UniqueString.internTbl)));
       }
     }
-    for (Object table : names.values()) {
-      if (table instanceof util.UniqueString[] entries) {
-        for (util.UniqueString entry : entries) {
-          if (entry != null) {
-            interned.add(entry);
-          }
-        }
-      }
-    }
+    return names;
   }
 
   private static Object copyOf(Object value) {
@@ -178,15 +200,56 @@ public final class Resident {
     return copy;
   }
 
-  private void putBack() throws ReflectiveOperationException {
+  /** Put back what was before the first run; the modules that the root names are parsed if no run had them. */
+  private void makeReady(Path root) throws ReflectiveOperationException, IOException {
+    putBack(names);
+    List<String> modules = new ArrayList<>();
+    StringBuilder key = new StringBuilder();
+    for (Matcher each = NAMES.matcher(Files.readString(root)); each.find(); ) {
+      modules.addAll(List.of(each.group(1).split("\\s*,\\s*")));
+      key.append(each.group()).append('\n');
+    }
+    if (modules.isEmpty()) {
+      return;
+    }
+    try (var files = Files.list(root.getParent())) {
+      for (Path file : (Iterable<Path>) files.filter(each -> each.toString().endsWith(".tla")).sorted()::iterator) {
+        key.append(file.equals(root) ? "" : file.getFileName() + "\n" + Files.readString(file));
+      }
+    }
+    Parsed parsed = known.get(key.toString());
+    if (parsed == null) {
+      for (String member : List.of("A", "B", "C", "D", "E")) { // in this order in configurations, which TLC reads first
+        util.UniqueString.uniqueStringOf(member);
+      }
+      util.ToolIO.setUserDir(root.getParent().toString());
+      SpecObj spec = SANY.parse(modules, new util.SimpleFilenameToStream());
+      parsed = new Parsed(spec, spec == null ? names : namesNow());
+      known.put(key.toString(), parsed);
+      if (known.size() > KNOWN) {
+        known.remove(known.keySet().iterator().next());
+      }
+    }
+    putBack(parsed.names);
+    if (parsed.spec != null) {
+      SANY.clear(parsed.spec.getExternalModuleTable().getModuleNodes(), tool);
+      SANY.known = parsed.spec;
+    }
+  }
+
+  private void putBack(Map<Field, Object> names) throws ReflectiveOperationException {
     for (Map.Entry<Field, Object> each : statics.entrySet()) {
       each.getKey().set(null, each.getValue());
     }
     for (Map.Entry<Field, Object> each : names.entrySet()) {
       each.getKey().set(util.UniqueString.internTbl, copyOf(each.getValue()));
-    }
-    for (util.UniqueString name : interned) {
-      name.setLoc(-1); // the place of a variable or a definition of that name
+      if (each.getValue() instanceof util.UniqueString[] entries) {
+        for (util.UniqueString entry : entries) {
+          if (entry != null) {
+            entry.setLoc(-1); // the place of a variable or a definition of that name
+          }
+        }
+      }
     }
     // A file that is closed twice gives its buffer into the pool twice: two files of the next run would share it.
     Field pooled = tlc2.util.BufferedRandomAccessFile.class.getDeclaredField("numAvailBuffs");

@@ -2,10 +2,10 @@
 
 Most runs are short: of the 1.5 CPU seconds that a small model takes in a JVM of its own, 1.2 are for loading
 TLC and for compiling what is soon thrown away (docs/performance.md). The program is compiled once and kept in
-`.cache/groupcomm`, and with it `FastTool.java`, `Context.java` and `Validator.java`, which take the places of TLC's own
-classes of these names. They are made for the pinned TLC. With another, and where they cannot be compiled or
-kept (a Java without its compiler), each run has a JVM of its own, as very long ones always have: that is TLC
-as it comes.
+`.cache/groupcomm`, and with it `FastTool.java`, `Context.java`, `Validator.java` and `SANY.java`, which take the
+places of TLC's own classes of these names. They are made for the pinned TLC. With another, and where they cannot
+be compiled or kept (a Java without its compiler), each run has a JVM of its own, as very long ones always have:
+that is TLC as it comes.
 """
 
 import atexit
@@ -14,6 +14,7 @@ import hashlib
 import subprocess
 import tempfile
 import threading
+import zipfile
 from pathlib import Path
 from typing import Final
 
@@ -29,8 +30,9 @@ ENDED: Final = "@!@!@ENDED "
 """With what the line begins that ends a run's output; exit code and CPU nanoseconds follow."""
 
 _SOURCES: Final = tuple(
-    Path(__file__).with_name(f"{each}.java") for each in ("Resident", "FastTool", "Context", "Validator")
+    Path(__file__).with_name(f"{each}.java") for each in ("Resident", "FastTool", "Context", "Validator", "SANY")
 )
+_LIBRARY: Final = "tla2sany/StandardModules/"
 _LIMIT: Final = 60.0
 _RUNS: Final = 1000
 """Runs after which a JVM is replaced: each leaves 0.4 MB behind, and a new JVM compiles for 10 s."""
@@ -173,7 +175,8 @@ def _compiled(java: Path, jar: Path, size: int, modified: int) -> Path | None:
 def _compile(java: Path, jar: Path, folder: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=".compiled-", dir=folder.parent) as name:
         made = Path(name, "made")
-        made.mkdir()
+        with zipfile.ZipFile(jar) as file:  # beside the parser, where it looks for them
+            file.extractall(made, [each for each in file.namelist() if each.startswith(_LIBRARY)])
         command = [
             *(str(java), "-m", "jdk.compiler/com.sun.tools.javac.Main", "-cp", str(jar)),
             *("-d", str(made), *map(str, _SOURCES)),
