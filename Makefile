@@ -157,6 +157,7 @@ prove: need-java $(SOLVER) ## prove STABLE's and SEQUENCER's claims, and that vi
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
 	@for protocol in $(PROTOCOL); do \
 	  $(BIN)/groupcomm mutants $$protocol --spec $(ARGS) && $(BIN)/groupcomm mutants $$protocol $(ARGS) || exit; \
+	  [ ! -e conformance/mutants/$${protocol}_conditions.yaml ] || $(BIN)/groupcomm mutants $$protocol --conditions || exit; \
 	done
 
 engine-mutants: need-java $(STAMP) ## break what judges the cores, 300 places drawn by SEED: the tests that execute them must notice

@@ -91,6 +91,19 @@ LongGapIsForgotten ==
         x \in ReportedIn(Alone(Steady(local[m], Around(m), local[x], Around(x), Longest + 2), Around(m),
                               Greatest(Patience, 2)))
 
+\* A member that was not heard before its last heartbeat has made no gap: its silence is borne for the shortest patience.
+FirstHeardMakesNoGap ==
+    \A m \in up : \A x \in Watched(m) \cap up :
+        (x \in DOMAIN local[m].heard => local[m].heard[x].number = 0)
+        => x \in ReportedIn(Alone(Steady(local[m], Around(m), local[x], Around(x), 1), Around(m), Patience))
+
+\* A word that counts is reported at the next heartbeat of its hearer: it need not stay.
+WordIsReportedAtOnce ==
+    \A m \in up : \A x \in Watched(m) \cap up :
+        (\E word \in FailureDetector!Words(m, x) :
+            word.view = installed[x] /\ FailureDetector!Counts(installed[m], word))
+        => x \in Together(local[m], Around(m), local[x], Around(x), 1)
+
 \* A member that suspects another is reported to the other.
 GivesSuspicionIsReported ==
     \A m \in up : \A x \in Watched(m) \cap up : FailureDetector!Suspects(m, x) => IsReported(m, x)
@@ -176,8 +189,11 @@ SaysHowItIsStep ==
             HeartbeatMessage(local'[m].beats, IF installed[m] = 0 THEN NoViewId ELSE Own(m).id,
                              installed[m] # 0 /\ to \in MembersOf(Own(m)), to \in suspects[m])
 
-\* What no correct peer or caller causes is refused.
-MisuseIsRefusedStep == act'.action = "Misuse" => act'.outcome \in {"local_error", "remote_error"}
+\* What no correct peer or caller causes is refused. The own view, installed again, changes nothing.
+MisuseIsRefusedStep ==
+    act'.action = "Misuse" =>
+        act'.outcome \in IF act'.event.type = "ViewInstalled" /\ act'.event.view.id = local[act'.member].view
+                         THEN {"ignored"} ELSE {"local_error", "remote_error"}
 
 \* A step belongs to one member; the network and the suspicions change through its effects and the environment alone.
 OnlyByEffectsStep ==

@@ -32,6 +32,24 @@ ReportsSilenceAloneStep(s, e) ==
 TakesMalformedStep(s, e) ==
     IF e.type = "HeartbeatReceived" /\ e.sender # s.member THEN HeartbeatReceived(s, e) ELSE Step(s, e)
 
+\* The own view, installed again, begins anew.
+TakesViewAgainStep(s, e) ==
+    IF e.type = "ViewInstalled" /\ e.view.id = s.view THEN Handled([s EXCEPT !.since = s.beats], <<>>) ELSE Step(s, e)
+
+\* Each word has to stay.
+ReportsWordsLateStep(s, e) ==
+    LET step == Step(s, e)
+        Stays(effect) == effect.type # "PassUp" \/ effect.event.type # "Suspected" \/ HasLasted(step.state)
+                            \/ IsSilent(step.state.heard[effect.event.suspect])
+    IN [step EXCEPT !.effects = SelectSeq(@, Stays)]
+
+\* The time before the first heartbeat of a member is a gap.
+CountsFirstGapStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "HeartbeatReceived" /\ step.outcome = "handled" /\ e.sender \in DOMAIN s.heard
+    THEN [step EXCEPT !.state.heard[e.sender].gap = Greatest(@, s.heard[e.sender].missed)]
+    ELSE step
+
 \* A member is taken for silent at the first heartbeat that it misses.
 ImpatientStep(s, e) ==
     LET step == Step(s, e)
@@ -77,6 +95,19 @@ ReportsUnheardStep(s, e) ==
                      ELSE {p \in e.around.watched : step.state.heard[p].view = NoViewId}
     IN [step EXCEPT !.effects = @ \o [i \in DOMAIN Sorted(strangers) |-> Report(Sorted(strangers)[i])]]
 
+\* A member is reported that has no view when the own has lasted.
+ReportsViewlessStep(s, e) ==
+    LET step == Step(s, e)
+        viewless == IF e.type # "BeatTimeout" \/ ~HasLasted(step.state) THEN {}
+                    ELSE {p \in e.around.watched : step.state.heard[p].view = NoViewId}
+    IN [step EXCEPT !.effects = @ \o [i \in DOMAIN Sorted(viewless) |-> Report(Sorted(viewless)[i])]]
+
+\* What a member says is taken for what all have said.
+HeardOfAllStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "HeartbeatReceived" /\ step.outcome = "handled"
+    THEN [step EXCEPT !.state.heard = [p \in DOMAIN @ |-> @[e.sender]]] ELSE step
+
 \* A member with a newer view is reported, though that view has the reporter.
 ReportsNewerStep(s, e) ==
     LET step == Step(s, e)
@@ -121,6 +152,9 @@ AfterForging(from, consumed, effects) ==
     net \cup Sent(from, effects)
     \cup {Packet(from, effects[i].to, HeartbeatMessage(local[from].beats + 1, ViewId(9, from), FALSE, FALSE)) :
             i \in {i \in DOMAIN effects : effects[i].type = "Datagram"}}
+
+\* In the place of Sorted: letters alone are addresses.
+SortedLetters(set) == LET In(a) == a \in set IN SelectSeq(<<"A", "B", "C", "D", "E", "F">>, In)
 
 \* In the place of Arrived: no heartbeat arrives.
 NothingArrives(messages) == {}

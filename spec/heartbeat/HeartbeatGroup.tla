@@ -6,9 +6,10 @@
 (*   a view decides its successor, with any of its members, or a view that *)
 (*   merges it with the view of another. Members install them along their  *)
 (*   paths, at any time.                                                   *)
-(* - GMS watches the members of its view that it does not suspect. It      *)
-(*   suspects the members that HEARTBEAT reports, and others that members  *)
-(*   report (a budget). A suspicion ends with a view without the suspect.  *)
+(* - GMS watches the members of its view that it does not suspect, and     *)
+(*   joiners, which have no view. It suspects the members that HEARTBEAT   *)
+(*   reports, and others that members report (a budget). A suspicion ends  *)
+(*   with a view without the suspect.                                      *)
 (* - UNICAST may keep messages for members that the view is without.       *)
 (* - Timers fire at any time: the members' clocks run as they like.        *)
 (* - Members crash.                                                        *)
@@ -21,6 +22,7 @@ EXTENDS Heartbeat, Network, Acts
 CONSTANTS
     First,          \* the views at the start
     Behind,         \* the members that have yet to install the last of these views
+    Joiners,        \* bound: members without a view that ask all others to be let in, and are not
     MaxViews,       \* bound: views decided after those
     MaxBeats,       \* bound: heartbeats of each member
     Beaters,        \* bound: who sends heartbeats
@@ -47,7 +49,7 @@ vars == <<local, net, around, ghosts, spent, act>>
 \* While checking, `act` is hidden: it says how a state was reached, not what it is.
 view == <<local, net, around, ghosts, spent>>
 
-ASSUME Beaters \subseteq Member /\ {KeepAct, Keeps, Merges} \subseteq BOOLEAN
+ASSUME Beaters \cup Joiners \subseteq Member /\ {KeepAct, Keeps, Merges} \subseteq BOOLEAN
 
 -----------------------------------------------------------------------------
 (* Applying Step to one member. Models of defects replace MemberStep. *)
@@ -58,7 +60,7 @@ Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 
 Own(m) == views[installed[m]]
 
-Watched(m) == IF installed[m] = 0 THEN {} ELSE MembersOf(Own(m)) \ (suspects[m] \cup {m})
+Watched(m) == IF installed[m] = 0 THEN {} ELSE (MembersOf(Own(m)) \cup Joiners) \ (suspects[m] \cup {m})
 
 Sought(m) == IF Keeps /\ installed[m] # 0 THEN Member \ MembersOf(Own(m)) ELSE {}
 
@@ -148,9 +150,10 @@ HearOfSuspect(m) ==
     /\ UNCHANGED <<local, net, views, installed, up, ghosts>>
 
 Misuse(m) ==
-    /\ m \in up /\ spent.misuses < MaxMisuses
+    /\ m \in up /\ installed[m] # 0 /\ spent.misuses < MaxMisuses
     /\ \E event \in
         {[type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)],
+         [type |-> "ViewInstalled", view |-> ViewOf(Own(m))],
          [type |-> "HeartbeatReceived", sender |-> m, message |-> HeartbeatMessage(9, NoViewId, FALSE, FALSE)]}
         \cup {[type |-> "HeartbeatReceived", sender |-> x, message |-> message] : x \in Member \ {m}, message \in
                 {HeartbeatMessage(0, NoViewId, FALSE, FALSE), HeartbeatMessage(9, NoViewId, FALSE, TRUE),

@@ -50,6 +50,33 @@ PassesAllUpStep ==
     (act'.event.type = "DataReceived" /\ act'.outcome = "handled") =>
         act'.effects[1] = Deliver(act'.event.sender, act'.event.message.payload)
 
+IsReport(effect) == effect.type = "PassUp" /\ effect.event.type \in {"SafeUpTo", "UnknownUpTo"}
+
+\* A report speaks of messages of which nothing was said yet.
+ToldOnceStep ==
+    LET list == SelectSeq(act'.effects, IsReport)
+    IN \A i \in DOMAIN list :
+        list[i].event.number > IF i = 1 THEN local[act'.member].told ELSE list[i - 1].event.number
+
+\* Some member of the view in which m delivered its n-th message lacks it, or is not in the present view.
+IsDoubtful(m, n) ==
+    LET i == CHOOSE i \in DOMAIN delivered[m] : delivered[m][i][1] = m /\ delivered[m][i][2] = n
+    IN \E x \in MembersOf(views[delivered[m][i][3]]) :
+        ~HasDelivered(x, <<m, n>>) \/ x \notin MembersOf(views'[installed'[m]])
+
+\* What all members have that may know is not unknown, unless another view ends the wait for their answers.
+UnknownIsDoubtfulStep ==
+    \A i \in DOMAIN act'.effects :
+        IsReport(act'.effects[i]) /\ act'.effects[i].event.type = "UnknownUpTo" =>
+            \/ act'.action = "InstallView" /\ local[act'.member].asks
+            \/ IsDoubtful(act'.member, act'.effects[i].event.number)
+
+\* What no correct caller or peer causes changes nothing.
+NoMisuseIsHandledStep == act'.action = "Misuse" => act'.outcome # "handled"
+
+\* What a correct caller or peer causes is not refused.
+NoEventRefusedStep == act'.outcome \in {"local_error", "remote_error"} => act'.action = "Misuse"
+
 \* A step belongs to one member; wires and reports change by its effects alone.
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
@@ -58,6 +85,10 @@ OnlyByEffectsStep ==
     /\ act'.action = "Crash" \/ wire' = AfterStep(wire, act'.member, act'.consumed, act'.effects, up)
 
 PassesAllUp == [][PassesAllUpStep]_vars
+ToldOnce == [][ToldOnceStep]_vars
+UnknownIsDoubtful == [][UnknownIsDoubtfulStep]_vars
+NoMisuseIsHandled == [][NoMisuseIsHandledStep]_vars
+NoEventRefused == [][NoEventRefusedStep]_vars
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 \* The layer below, as it is modelled, is the contract of SEQUENCER where views branch.

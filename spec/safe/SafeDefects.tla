@@ -25,6 +25,28 @@ CountsTwiceStep(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "AckReceived" /\ step.outcome = "handled" /\ step.state.told > s.told THEN [step EXCEPT !.state.told = s.told] ELSE step
 
+\* What was reported is reported again with an ACK that says no more.
+RepeatsStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "AckReceived" /\ step.outcome = "handled" /\ step.effects = <<>> /\ s.told > 0
+    THEN [step EXCEPT !.effects = <<SafeUpTo(s.told)>>] ELSE step
+
+\* Where views merge no answer is awaited.
+DoubtsMergesStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "MergeViewInstalled" /\ step.state.asks
+    THEN Handled([Settled(step.state) EXCEPT !.told = step.state.before], Append(step.effects, UnknownUpTo(step.state.before)))
+    ELSE step
+
+\* An ACK of what was never sent counts.
+TakesAnyAckStep(s, e) ==
+    IF e.type = "AckReceived" /\ e.message.number > s.sent
+    THEN Handled([s EXCEPT !.acks = Updated(@, e.sender, e.message)], <<>>) ELSE Step(s, e)
+
+\* An ACK of a view that is not installed yet is refused.
+RefusesEarlyStep(s, e) ==
+    IF e.type = "AckReceived" /\ e.message.view_id.counter > s.view.id.counter THEN RemoteError(s) ELSE Step(s, e)
+
 \* Members that part do not know whether they have the message.
 NeverSafeStep(s, e) ==
     LET step == Step(s, e)

@@ -237,17 +237,17 @@ Crash(m) ==
 
 \* Events that no correct caller or peer causes, and late messages. Each changes nothing.
 Misuse(m) ==
-    /\ IsActive(m) /\ spent.misuses < MaxMisuses
-    /\ \E event \in
+    /\ m \in up /\ spent.misuses < MaxMisuses
+    /\ \E event \in IF installed[m] = 0 THEN {[type |-> "SendRequested", payload |-> 1]} ELSE
         {[type |-> "ViewInstalled", view |-> View(99, "Z", <<"Z">>)],
+         [type |-> "ViewInstalled", view |-> ViewOf(views[installed[m]])],
          [type |-> "DataReceived", sender |-> "Z", message |-> DataMessage(1, 1)],
          [type |-> "DataReceived", sender |-> m, message |-> DataMessage(0, 1)],
          [type |-> "AckReceived", sender |-> "Z", message |-> AckMessage(local[m].view.id, 0)],
          [type |-> "AckReceived", sender |-> m, message |-> AckMessage(local[m].view.id, 99)],
-         [type |-> "AckReceived", sender |-> m, message |-> AckMessage(NoViewId, 0)],
-         [type |-> "ViewFormed", view_id |-> NoViewId, before |-> 0]} :
-        /\ MemberStep(local[m], event).outcome # "handled"
-        /\ Here("Misuse", m, event, {})
+         [type |-> "AckReceived", sender |-> m, message |-> AckMessage(NoViewId, 0)]}
+        \cup IF Majority THEN {} ELSE {[type |-> "ViewFormed", view_id |-> NoViewId, before |-> 0]} :
+        Here("Misuse", m, event, {})
     /\ Spend("misuses") /\ Stays
 
 -----------------------------------------------------------------------------

@@ -8,7 +8,13 @@ from typer.testing import CliRunner
 from groupcomm_commands.main import app
 from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.random_events import conditions
+from groupcomm_conformance.random_events.claims import Root, copies
+from groupcomm_conformance.random_events.weakening import Weakenings, all_used, called
 from groupcomm_conformance.steps.mutants.conforming import tables_of
+from groupcomm_conformance.steps.mutants.specification import SpecMutant
+from groupcomm_conformance.tla import tree
+from groupcomm_conformance.tla.tree import Apply, Name
+from groupcomm_conformance.tlc import syntax
 
 
 @pytest.fixture(scope="module")
@@ -47,3 +53,25 @@ def test_the_command_names_the_conditions_without_a_claim(checked_toy: Path, mon
     assert "NO CLAIM: Toy.tla:14: Decide: IF s.voted -> IF FALSE" in ran.stdout
     assert "toy: 8 of 11 changed conditions noticed by claims" in ran.stdout
     assert runner.invoke(app, ["mutants", "toy", "--conditions", "--claims"]).exit_code == 2
+
+
+@pytest.mark.parametrize("changed", ["Whole", "Old"])
+def test_a_copy_brings_along_local_operators_which_it_may_not_name(changed: str) -> None:
+    """Those that it uses, and those on the way to the changed place."""
+    inner = (
+        "---- MODULE Inner ----\nLOCAL Both == {TRUE, FALSE}\nLOCAL Old(x) == x \\in Both /\\ x\n"
+        "Of(x) == Old(x)\nOther(x) == x \\in Both\nWhole(x) == x \\in Both /\\ Of(x) /\\ Other(x)\n====\n"
+    )
+    modules = {"Inner": inner, "Outer": "---- MODULE Outer ----\nEXTENDS Inner\nStep(s) == Whole(s)\n====\n"}
+    definitions = tree.read(syntax.export([], "Outer", generated=modules))
+    operator = next(each for each in definitions.operators.values() if each.name.text == changed)
+    assert isinstance(operator.body, Apply)
+    place = operator.body.operands[-1]
+    mutant = SpecMutant(changed, "Inner", changed, operator.line, place, Apply(Name("TRUE", "builtin", 0), (), ()))
+    uses = {"Step": called(definitions, ["Step"])}
+    used = {number: all_used(definitions, [number]) for number in uses["Step"]}
+    root = Root("Outer", definitions, {}, Weakenings((mutant,), (None,), (frozenset(),)), uses, used, {})
+    text = "\n".join(copies(root, "Step", 0, "Copy_"))
+    syntax.export([], "Run", generated=modules | {"Run": f"---- MODULE Run ----\nEXTENDS Outer\n{text}\n====\n"})
+    assert "Copy_Other" not in text
+    assert ("Copy_Of" in text) == (changed == "Old")

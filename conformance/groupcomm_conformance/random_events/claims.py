@@ -32,7 +32,7 @@ from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import EvaluationFailed, UnexpectedOutput
 
-from .weakening import AT_LEAST, AT_MOST, Weakenings, called, primed, weakenings
+from .weakening import AT_LEAST, AT_MOST, Weakenings, all_used, called, defined_names, primed, weakenings
 
 _FALLEN, _NUMBERS = 2_000, 6_000
 """The first registers of violated weakenings, and of comparisons of numbers."""
@@ -103,10 +103,7 @@ class Root:
     ) -> "Root":
         """Weaken claims; `kept` are the numbers of the operators that stay as they are."""
         uses = {name: called(definitions, [name]) for name in claims.values()}
-        used = {
-            number: called(definitions, [definitions.operators[number].name.text])
-            for number in set[int]().union(*uses.values()).difference(kept)
-        }
+        used = {number: all_used(definitions, [number]) for number in set[int]().union(*uses.values()).difference(kept)}
         weakened = weakenings(definitions, claims.values(), kept)
         return cls(definitions.module, definitions, claims, weakened, uses, used, instances)
 
@@ -241,6 +238,13 @@ def copies(root: Root, top: str, at: int, prefix: str) -> Iterator[str]:
     operators = root.definitions.operators
     changed = next(number for number in root.used if operators[number].name.text == mutant.operator)
     copied = {number for number in root.uses[top] & root.used.keys() if changed in root.used[number]}
+    # No other module may name a LOCAL operator.
+    todo = [*copied]
+    while todo:
+        for number in {*defined_names(operators[todo.pop()].body)} & root.used.keys() - copied:
+            if root.definitions.find(operators[number].name.text) is None:
+                copied.add(number)
+                todo.append(number)
 
     def name(each: Name) -> str:
         if each.number in copied:

@@ -36,7 +36,7 @@ from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import EvaluationFailed, TimedOut
 
 from .claims import Root, copies
-from .weakening import Weakenings, called
+from .weakening import Weakenings, all_used, called
 
 MOST: Final = 10_000
 """The most states of a search."""
@@ -124,10 +124,7 @@ class _Judging:
 
     def __attrs_post_init__(self) -> None:
         uses = {name: called(self.definitions, [name]) for name in _ROOTS}
-        used = {
-            number: called(self.definitions, [self.definitions.operators[number].name.text])
-            for number in set[int]().union(*uses.values())
-        }
+        used = {number: all_used(self.definitions, [number]) for number in set[int]().union(*uses.values())}
         none = tuple(None for _ in self.conditions)
         weakened = Weakenings(tuple(self.conditions), none, tuple(frozenset[str]() for _ in self.conditions))
         self._root = Root(self.definitions.module, self.definitions, {}, weakened, uses, used, {})

@@ -66,25 +66,32 @@ class Weakenings:
 
 def called(definitions: Definitions, operators: Iterable[str]) -> set[int]:
     """Give the numbers of operators and of all that they use."""
-    todo = [found.name.number for name in operators if (found := definitions.find(name)) is not None]
+    found = map(definitions.find, operators)
+    return all_used(definitions, [each.name.number for each in found if each is not None])
+
+
+def all_used(definitions: Definitions, numbers: Iterable[int]) -> set[int]:
+    """Give operators, which may be LOCAL, and all that they use, by number."""
+    todo = [*numbers]
     known: set[int] = set()
     while todo:
         number = todo.pop()
         if number in known or number not in definitions.operators:
             continue
         known.add(number)
-        todo += _defined_names(definitions.operators[number].body)
+        todo += defined_names(definitions.operators[number].body)
     return known
 
 
-def _defined_names(node: Expression) -> Iterator[int]:
+def defined_names(node: Expression) -> Iterator[int]:
+    """Give the operators that an expression names, by number."""
     match node:
         case Apply(Name(_, "defined", number)) | Operator(Name(_, "defined", number)):
             yield number
         case _:
             pass
     for child in children(node):
-        yield from _defined_names(child)
+        yield from defined_names(child)
 
 
 def weakenings(definitions: Definitions, claims: Iterable[str], kept: Collection[int]) -> Weakenings:
