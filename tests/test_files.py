@@ -118,7 +118,7 @@ def test_a_project_is_the_nearest_folder_with_specifications(
     for project in (tmp_path, inner):
         (project / "spec" / "toy").mkdir(parents=True)
         (project / "spec" / "toy" / "Toy.tla").touch()
-    assert find_root(inner / "deep") == inner
+    assert find_root(inner / "deep") == find_root(inner) == inner
     assert find_root(tmp_path / "one") == tmp_path
     monkeypatch.chdir(inner / "deep")
     assert find_root() == find_root(own=True) == inner

@@ -79,3 +79,10 @@ def test_a_reworded_module_means_the_same(code: str, *, same: bool) -> None:
 def test_a_module_that_there_is_not_is_refused() -> None:
     with pytest.raises(ValueError, match="no module of ours is called groupcomm_conformance"):
         keys.code_digest("groupcomm_conformance.attic")
+
+
+def test_what_a_module_imports_from_beside_and_above_has_its_whole_name(tmp_path: Path) -> None:
+    text = "from . import a\nfrom .b import x\nfrom .. import c\nfrom ..d import y\nimport e.f\n"
+    for file, module in (("m.py", "p.q.m"), ("__init__.py", "p.q")):
+        (tmp_path / file).write_text(text)
+        assert [*keys.imports(module, tmp_path / file)] == ["p.q", "p.q.b", "p", "p.d", "e.f"]
