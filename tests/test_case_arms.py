@@ -5,12 +5,14 @@ arms of a member's module have to differ in the literals that they ask one expre
 """
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from groupcomm_conformance.models.manifest import find_root, load, protocols
+from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tlc.syntax import export
 
@@ -71,12 +73,25 @@ def overlapping(definitions: tree.Definitions) -> list[str]:
     return sorted(set(found))
 
 
+@cache
+def read(protocol: str) -> tree.Definitions:
+    """Give the member's module of a protocol; SANY takes a JVM for each."""
+    manifest = load(ROOT, protocol)
+    return read_tree(manifest.folders, manifest.module.removeprefix("MC"))
+
+
 @pytest.mark.parametrize("protocol", protocols(ROOT))
 def test_the_arms_of_a_case_exclude_each_other(protocol: str) -> None:
-    manifest = load(ROOT, protocol)
-    definitions = tree.read(export(manifest.folders, manifest.module.removeprefix("MC")))
+    definitions = read(protocol)
     assert len([each for of in definitions.operators.values() for each in cases(of.body)]) > 1
     assert overlapping(definitions) == []
+
+
+@pytest.mark.parametrize("protocol", protocols(ROOT))
+def test_all_that_a_step_uses_is_read_and_written(protocol: str) -> None:
+    definitions, name = read(protocol), load(ROOT, protocol).module.removeprefix("MC")
+    assert definitions.find("Step") is not None
+    assert all(tree.Writer().definition(each) for each in definitions.of_module(name))
 
 
 OVERLAP = """---- MODULE Overlap ----

@@ -1,11 +1,7 @@
 """Modules as trees: what SANY understood of a module, read, and written again."""
 
-from pathlib import Path
-
 import pytest
 
-from groupcomm_conformance.models.manifest import load, protocols
-from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.tree import Apply, Definitions, Let, Name, TreeError, Writer, children
 from groupcomm_conformance.tlc import syntax
@@ -188,14 +184,3 @@ def test_a_form_that_is_not_understood_is_refused() -> None:
     node = Apply(Name("$Unknown", "builtin", 1))
     with pytest.raises(TreeError, match=r"\$Unknown"):
         Writer().text(node)
-
-
-def test_modules_of_the_project_are_understood() -> None:
-    """All that `Step` of each protocol uses can be read and written."""
-    root = Path(__file__).parent.parent
-    for protocol in protocols(root):
-        manifest = load(root, protocol)
-        name = manifest.module.removeprefix("MC")
-        definitions = read_tree(manifest.folders, name)
-        assert definitions.find("Step") is not None
-        assert all(Writer().definition(each) for each in definitions.of_module(name))
