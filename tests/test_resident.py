@@ -224,6 +224,17 @@ def test_modules_that_were_parsed_have_nothing_of_a_former_run(turns: int) -> No
     assert len(resident._idle) == 1  # noqa: SLF001 - all were of the same JVM
 
 
+def test_modules_of_which_the_parser_warns_are_searched() -> None:
+    """A module declares a constant that one which it extends has declared: a warning, and no error."""
+    generated = (
+        module(SEVEN)
+        | module(HELD)
+        | module("---- MODULE Twice ----\nEXTENDS Base\nCONSTANT Limit\nMore == Limit + 1\n====\n")
+        | module("---- MODULE Root ----\nEXTENDS Twice\nTold == More = 2\n====\n")
+    )
+    assert tlc.run([], "Root", ONE, generated=generated, workers=1, short=True).outcome == "holds"
+
+
 WANDERS = r"""---- MODULE Wanders ----
 EXTENDS Naturals
 VARIABLE x

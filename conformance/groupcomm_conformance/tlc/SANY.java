@@ -58,7 +58,7 @@ public final class SANY {
       for (String module : modules) {
         spec.loadSpec(module, spec.parseErrors, true);
       }
-      return spec.parseErrors.isSuccess() && isAnalyzed(spec, UNREAD) ? spec : null;
+      return spec.parseErrors.isSuccess() && isAnalyzed(spec, UNREAD) && saysNothing(spec) ? spec : null;
     } catch (Exception anything) {
       return null;
     } finally {
@@ -92,7 +92,8 @@ public final class SANY {
       }
       return parser.parse()
           && parser.rootNode().heirs()[0].heirs()[1].getImage().equals(root)
-          && isAnalyzed(spec, root, parser.rootNode(), UNREAD);
+          && isAnalyzed(spec, root, parser.rootNode(), UNREAD)
+          && saysNothing(spec);
     } catch (Exception anything) {
       return false;
     } finally {
@@ -152,6 +153,11 @@ public final class SANY {
     if (spec.semanticErrors.getNumMessages() > 0) {
       out.println("Semantic errors:\n\n" + spec.semanticErrors);
     }
+    return spec.semanticErrors.isSuccess();
+  }
+
+  /** No warning either. */
+  private static boolean saysNothing(SpecObj spec) {
     return spec.semanticErrors.getNumMessages() == 0;
   }
 }

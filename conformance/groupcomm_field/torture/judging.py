@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from groupcomm.effects import PassUp
@@ -17,14 +17,16 @@ from .outcome import Outcome, logs_of
 
 def judge_logs(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> None:
     """Hold the logs of all incarnations against the stack, and against each other."""
-    lives = []
+    taken, lives = _taken(logs.parent / "taken"), []
     paths = logs_of(logs, frozenset(outcome.killed))
     for at, path in enumerate(paths):
         progress(f"log {at + 1} of {len(paths)}")
-        lives.append(replayed(path, path.read_bytes(), killed=path.stem in outcome.killed, most=0))
+        life = replayed(path, path.read_bytes(), killed=path.stem in outcome.killed, most=0)
+        outcome.found += _compared(life, taken.pop(life.member, []), outcome.survivors)
+        lives.append(life.brief())
+    outcome.found += (f"an application took events of {each or 'no member'}, which has no log" for each in taken)
     progress("all logs together")
     judged = judge(lives, outcome.survivors)
-    outcome.found += _taken(logs.parent / "taken", lives, outcome.survivors)
     if outcome.campaign.state and outcome.survivors:
         outcome.found += _states(logs.parent, outcome)
     outcome.incarnations, outcome.steps = len(lives), sum(len(life.steps) for life in lives)
@@ -32,12 +34,8 @@ def judge_logs(outcome: Outcome, logs: Path, progress: Callable[[str], None]) ->
     outcome.found += map(str, judged.rejected)
 
 
-def _taken(folder: Path, lives: Sequence[Life], survivors: Collection[Address]) -> Iterator[str]:
-    """Hold the events that applications took against the effects of the stacks.
-
-    An application has taken a part of them, from the first on. A survivor has taken all messages. A process
-    that cannot write its log may have taken more than its log says.
-    """
+def _taken(folder: Path) -> dict[Address, list[str]]:
+    """Give the events that the applications of all incarnations took, as they wrote them."""
     taken: defaultdict[Address, list[str]] = defaultdict(list)
     for path in sorted(folder.iterdir()):
         own = ""
@@ -45,19 +43,24 @@ def _taken(folder: Path, lives: Sequence[Life], survivors: Collection[Address]) 
             kind, who, what = line.split()
             own = who if kind == "view" else own
             taken[own].append(f"view {what}" if kind == "view" else f"message {who} {what}")
-    for life in lives:
-        log, had = life.log, [*_passed_up(life)]
-        took = taken.pop(life.member, [])
-        if life.ends is None:
-            took = took[: len(had)]
-        if took != had[: len(took)]:
-            at = next(at for at, one in enumerate(took) if at == len(had) or one != had[at])
-            yield f"{log}: event {at + 1} of the application is {took[at]!r}, not that of its stack"
-        lacks = [each for each in had[len(took) :] if each.startswith("message")]
-        if life.member in survivors and lacks:
-            yield f"{log}: the application of a survivor has not had {len(lacks)} messages"
-    for member in taken:
-        yield f"an application took events of {member or 'no member'}, which has no log"
+    return taken
+
+
+def _compared(life: Life, took: list[str], survivors: Collection[Address]) -> Iterator[str]:
+    """Hold the events that an application took against the effects of its stack.
+
+    It has taken a part of them, from the first on. A survivor has taken all messages. A process that cannot write its
+    log may have taken more than its log says.
+    """
+    log, had = life.log, [*_passed_up(life)]
+    if life.ends is None:
+        took = took[: len(had)]
+    if took != had[: len(took)]:
+        at = next(at for at, one in enumerate(took) if at == len(had) or one != had[at])
+        yield f"{log}: event {at + 1} of the application is {took[at]!r}, not that of its stack"
+    lacks = [each for each in had[len(took) :] if each.startswith("message")]
+    if life.member in survivors and lacks:
+        yield f"{log}: the application of a survivor has not had {len(lacks)} messages"
 
 
 def _states(folder: Path, outcome: Outcome) -> Iterator[str]:

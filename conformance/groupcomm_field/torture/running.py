@@ -21,7 +21,7 @@ from .judging import judge_logs, sent
 from .member import DISK_FULL, GROUP, LOOPBACK
 from .namespaces import Namespaces
 from .network import CALM
-from .outcome import Campaign, Outcome
+from .outcome import OUTCOME, Campaign, Outcome
 from .plan import NETWORK, OF_STATES, Fault, Round, drawn
 from .process import Process
 
@@ -54,6 +54,8 @@ def tortured(campaign: Campaign, folder: Path, progress: Callable[[str], None]) 
     finally:
         running.kill_all()
     outcome = running.outcome
+    # For `accept`, where this process ends while it judges.
+    (folder / OUTCOME).write_text(json.dumps({"killed": outcome.killed}), encoding="utf-8")
     judge_logs(outcome, folder / "logs", progress)
     outcome.seconds = time.monotonic() - began
     return outcome
