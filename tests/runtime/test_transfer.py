@@ -343,7 +343,7 @@ def test_a_message_that_is_in_the_state_is_not_applied_again_and_its_sender_is_t
 
 
 def test_a_state_without_what_is_in_it_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(state_transfer.Seen, "get", lambda _self, _member, otherwise: otherwise)
+    monkeypatch.setattr(state_transfer, "_is_new", lambda _seen, _sender, _number: True)
     with pytest.raises((AssertionError, ProtocolError)):
         assert [[b"1"]] * 3 == _comes_back()[0]
 
