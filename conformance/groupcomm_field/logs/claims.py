@@ -249,19 +249,22 @@ class _Ways:
         return ways
 
     def goes(self, way: Sequence[ViewId]) -> bool:
-        """Say whether it has gone a way, of one view or more."""
-        if not way or way[0] not in self.path:
-            return False
+        """Say whether it has gone a way, whose first view is one of its own."""
         at = self.path.index(way[0])
         return self.path[at : at + len(way)] == way
 
 
 def _uniform(those: Sequence[_Ways], counts: Counter[str]) -> Iterator[Rejected]:
     """What is safe is delivered by all that have gone the sender's way since its delivery (HeldByAll)."""
+    been: defaultdict[ViewId, list[_Ways]] = defaultdict(list)
+    for one in those:
+        for view in {*one.path}:
+            been[view].append(one)
     for one in those:
         for number, way, line in one.safe:
             counts["safe"] += 1
-            lacking = [other.log for other in those if other.goes(way) and (one.member, number) not in other.had]
+            there = been[way[0]] if way else []
+            lacking = [other.log for other in there if other.goes(way) and (one.member, number) not in other.had]
             if not way:
                 yield Rejected(one.log, line, f"its message {number} is told safe, and was not delivered here")
             if lacking:
