@@ -152,7 +152,10 @@ def test_other_bounds_make_a_deep_record_stale(project: Path) -> None:
 def test_an_ablation_without_end_is_given_up_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its control has 25 states. A model that holds may have as many as it likes."""
 
-    def rises(plan: Plan, part: Part, workers: int, heap: str, progress: Callable[[Progress], None]) -> Answer:  # noqa: ARG001
+    def rises(
+        plan: Plan, part: Part, workers: int, heap: str, progress: Callable[[Progress], None], *, hot: bool
+    ) -> Answer:
+        del plan, part, heap, hot
         for distinct in (100, 200_000, 200_001):
             progress(Progress(distinct, distinct, 1, 1, 1, 1.0))
         return Answer(None, Heard(), None, workers)

@@ -185,8 +185,10 @@ class Answer:
     workers: int
 
 
-def execute(plan: Plan, part: Part, workers: int, heap: str, progress: Callable[[Progress], None] | None) -> Answer:
-    """Run a part; a TLCError other than `EvaluationFailed` is raised.
+def execute(
+    plan: Plan, part: Part, workers: int, heap: str, progress: Callable[[Progress], None] | None, *, hot: bool = False
+) -> Answer:
+    """Run a part, `hot` where it is one of many; a TLCError other than `EvaluationFailed` is raised.
 
     A name of the manifest that the modules do not have is a mistake of the model's entry.
     """
@@ -202,6 +204,7 @@ def execute(plan: Plan, part: Part, workers: int, heap: str, progress: Callable[
             heap=heap,
             short=plan.size.transitions < SHORT,
             kept=plan.may_be_kept(part),
+            hot=hot,
             continues=part.run.continues,
             liveness=plan.model.liveness,
             progress=progress,

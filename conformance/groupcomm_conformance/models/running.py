@@ -10,6 +10,7 @@ from attrs import define, evolve, field, frozen
 
 from groupcomm_conformance.tlc.errors import Endless
 from groupcomm_conformance.tlc.output import Progress
+from groupcomm_conformance.tlc.run import MANY
 
 from .instruments import plain_run, remembered
 from .model import Manifest, Model
@@ -95,7 +96,8 @@ def run_models(
                 listener.checked(plan.model, found)
     waiting = scheduled(waiting, most, divide=not recording)
     answers: dict[int, dict[str, Answer]] = {job.number: {} for job in waiting}
-    with _Pool(most, heap, listener) as pool:
+    hot = sum(job.plan.size.transitions for job in waiting) > MANY
+    with _Pool(most, heap, hot, listener) as pool:
         for job, answer in pool.run(waiting):
             parts = answers[job.number]
             parts[job.part.name] = answer
@@ -152,6 +154,7 @@ class _Pool:
 
     slots: int
     heap: str
+    hot: bool
     listener: Listener | None
     _ended: "queue.SimpleQueue[tuple[Job, Answer | BaseException]]" = field(factory=queue.SimpleQueue)
     _cancelled: threading.Event = field(factory=threading.Event)
@@ -210,7 +213,7 @@ class _Pool:
         try:
             if self.listener:
                 self.listener.started(model, part.name)
-            answer: Answer | BaseException = execute(job.plan, part, job.workers, self.heap, progress)
+            answer: Answer | BaseException = execute(job.plan, part, job.workers, self.heap, progress, hot=self.hot)
             if self.listener:
                 self.listener.ended(model, part.name)
         except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread

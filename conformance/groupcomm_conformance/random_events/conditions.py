@@ -164,6 +164,7 @@ class _Judging:
                 workers=1,
                 short=True,
                 kept=True,
+                hot=True,
                 timeout=_SECONDS,
             )
         except TimedOut:

@@ -68,10 +68,13 @@ _FIRST: Final = ("-tool", "-workers", "1", "-deadlock", "-checkpoint", "0", "-fp
 # when it is collected: of 24 small runs the collector took 2.7 of 14 CPU seconds, and 0.8 with this. (In a
 # smaller heap Java takes what there is, and is not to say so.)
 _GARBAGE: Final = ("-XX:+UseSerialGC", "-XX:NewSize=600m", "-Xlog:gc+ergo=off")
-# The second compiler takes a method when it was called 16 times as often as Java would have it. Each of many
-# runs asks for other methods of the parser and of TLC: for GMS's models it took 66 of 232 CPU seconds, and
+# Of few runs the first compiler is worth its time, and the second is not: 20 small ones took 19 CPU seconds with
+# both and 9 with the first alone, 34 took 20 and 12, 267 took 76 and 66; of 135 longer ones it saved 63 of 256.
+_COLD: Final = ("-XX:TieredStopAtLevel=1",)
+# Among many the second takes a method when it was called 16 times as often as Java would have it. Each
+# run asks for other methods of the parser and of TLC: for GMS's models it took 66 of 232 CPU seconds, and
 # with this 39 of 207. (1,500 runs have no more of 64 times as often: small ones are slower, at the end.)
-_COMPILER: Final = (
+_HOT: Final = (
     "-XX:Tier4InvocationThreshold=80000",
     "-XX:Tier4MinInvocationThreshold=9600",
     "-XX:Tier4CompileThreshold=240000",
@@ -81,10 +84,10 @@ _COMPILER: Final = (
 
 @define(eq=False)
 class Kept:
-    """A JVM, what it is for (Java, jar, heap), its folder, and how many runs it has had."""
+    """A JVM, what it is for (Java, jar, heap, hot), its folder, and how many runs it has had."""
 
     jvm: JVM
-    key: tuple[Path, Path, str]
+    key: tuple[Path, Path, str, bool]
     folder: "tempfile.TemporaryDirectory[str]"
     runs: int = 0
 
@@ -93,9 +96,12 @@ _lock: Final = threading.Lock()
 _idle: Final[list[Kept]] = []
 
 
-def take(java: Path, jar: Path, heap: str) -> Kept | None:
-    """Give a JVM that waits for a run, a new one if there is none; None where there can be none."""
-    key = java, jar, heap
+def take(java: Path, jar: Path, heap: str, *, hot: bool = False) -> Kept | None:
+    """Give a JVM that waits for a run, a new one if there is none; None where there can be none.
+
+    A `hot` one is for much work: what it does often is compiled a second time.
+    """
+    key = java, jar, heap, hot
     with _lock:  # runs begin side by side: the first compiles the program, the others wait for it
         for kept in [each for each in _idle if each.key == key]:
             _idle.remove(kept)
@@ -110,7 +116,7 @@ def take(java: Path, jar: Path, heap: str) -> Kept | None:
         (place / "Resident_.tla").write_text(_MODULE, encoding="utf-8")
         (place / "Resident_.cfg").write_text(_CFG, encoding="utf-8")
         command = [
-            *(str(java), *_GARBAGE, *_COMPILER, *OPTIONS, f"-Xmx{heap}", f"-Djava.io.tmpdir={place}"),
+            *(str(java), *_GARBAGE, *(_HOT if hot else _COLD), *OPTIONS, f"-Xmx{heap}", f"-Djava.io.tmpdir={place}"),
             *("-cp", f"{found}:{jar}", "Resident", *_FIRST, "-metadir", str(place / "states")),
             *("-config", "Resident_.cfg", str(place / "Resident_.tla")),
         ]

@@ -95,6 +95,9 @@ SHORT: Final = 60_000
 KEPT: Final = 300_000
 """Transitions up to which a search that is to hold gets a JVM that is kept: TLC is compiled there."""
 
+MANY: Final = 500_000
+"""Transitions from which on a kept JVM is worth the second compiler's time."""
+
 # The options with the least CPU time depend on the length. CPU seconds of searches with one worker in a JVM
 # of their own (TLC 2.15, Java 17, the least of several interleaved runs on two busy cores), by transitions:
 #                                       31,000   141,000
@@ -116,6 +119,7 @@ def run(
     heap: str = "2g",
     short: bool = False,
     kept: bool | None = None,
+    hot: bool = False,
     timeout: float | None = None,
     dump: Path | None = None,
     simulate: Simulation | None = None,
@@ -131,7 +135,8 @@ def run(
     two of the same name are a FileError. ``workers="auto"`` is one per core; counts of a violation, its trace
     and the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
     wall-clock time. ``short`` promises at most about ``SHORT`` transitions. With ``kept`` TLC runs in a JVM
-    that is kept for many runs; by default where it is short and without ``liveness``. With ``liveness`` it
+    that is kept for other runs; by default where it is short and without ``liveness``. A ``hot`` one is for
+    many: together more than ``MANY`` transitions. With ``liveness`` it
     looks for lassos when all states are there, not from time to time. Which lasso it finds depends on the
     clock, and on what it did before. So a run that is to find one has a JVM of its own, with our evaluator
     (`FastTool.java`) where it is short. ``dump`` receives the state graph as dot with action labels, and is
@@ -167,7 +172,7 @@ def run(
         output = Output(on_line or printed.append)
         if kept is None:
             kept = short and not liveness
-        waiting = resident.take(java, jar, heap) if kept else None
+        waiting = resident.take(java, jar, heap, hot=hot) if kept else None
         if waiting is not None:
             ended = _Asked(waiting, output, timeout, progress).ended([*arguments, str(folder / f"{root}.tla")])
         else:
