@@ -285,11 +285,14 @@ def test_what_an_enabled_action_uses_is_computed_once() -> None:
     assert result.outcome == "holds"
 
 
-def test_the_program_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_program_is_compiled_once_for_any_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project(tmp_path))
     compiled = []
-    for _ in range(2):
-        kept = resident.take(tools.find_java(), tools.find_jar(), "1g")
+    another = tmp_path / "java"
+    another.write_text(f'#!/bin/sh\nexec {tools.find_java()} "$@"\n', encoding="utf-8")
+    another.chmod(0o755)
+    for java in (tools.find_java(), another):
+        kept = resident.take(java, tools.find_jar(), "1g")
         assert kept is not None
         resident.give_back(kept, usable=False)
         (made,) = (tmp_path / ".cache" / "groupcomm").glob("tlc-*/Resident.class")

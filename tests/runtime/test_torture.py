@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ from groupcomm_field.logs.replaying import replayed
 from groupcomm_field.torture.network import LossySocket, Rules
 from groupcomm_field.torture.outcome import Outcome, logs_and_killed
 from groupcomm_field.torture.plan import KINDS, OF_STATES, OF_TCP, Fault, Round, drawn
-from groupcomm_field.torture.running import Campaign, names_of, tortured
+from groupcomm_field.torture.running import Campaign, _Running, names_of, tortured
 from tests.runtime.broken_glue import BROKEN, noticed
 from tests.runtime.put_back import PUT_BACK
 
@@ -178,6 +179,28 @@ def test_a_state_is_declared_where_nobody_has_one(tmp_path: Path, monkeypatch: p
     assert [] == outcome.found
     assert (1, 3) == (outcome.judged["states declared"], outcome.judged["states"])
     assert outcome.judged["safe, and in the state"] > outcome.judged["safe, and lost by a declaration"] > 0
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_no_state_is_declared_while_one_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, comes: bool) -> None:
+    """On a busy machine a transfer takes long; the operator waits for it, and not for one that does not go on."""
+    looks, seconds = count(), count()
+    running = _Running(Campaign(2, 1, 1, state=True), tmp_path, lambda _: None)
+    monkeypatch.setattr("groupcomm_field.torture.running.time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    monkeypatch.setattr("groupcomm_field.torture.running._LOOKS", 0)
+
+    async def answers() -> list[dict[str, Any]]:
+        look = next(looks)
+        one = {"view": [1, "a"], "primary": True, "members": ["a", "b"], "messages": 0}
+        tables = {"flushes": 0, "bytes of a coming state": look if comes else 0}
+        return [{**one, "address": each, "has": each == "a" or look >= 12, "tables": tables} for each in ("a", "b")]
+
+    declared: list[Any] = []
+    monkeypatch.setattr(running, "_answers", answers)
+    monkeypatch.setattr(running, "_declares", declared.append)
+    asyncio.run(running._settles())  # noqa: SLF001
+    running.kill_all()
+    assert comes == (not declared)
 
 
 @pytest.mark.nightly

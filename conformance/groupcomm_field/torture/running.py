@@ -35,7 +35,10 @@ _ROOM: Final = 20_000  # bytes of a log, before the disk is full
 _SILENCES: Final = 6  # chance decides whether the last message of one is among the lost
 _SLOW: Final = 3_600  # seconds that a clock is set back
 _LOSSY: Final = evolve(CALM, loss=0.5)
-_LACKS: Final = 5.0  # times the patience: all are in one view, and some wait for the state; then one is declared
+_LACKS: Final = (
+    5.0  # times the patience: all are in one view, some wait for the state, and nothing comes; then one is declared
+)
+_COMING: Final = "bytes of a coming state"
 _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patience
 
 
@@ -401,14 +404,20 @@ class _Running:
 
     async def _settles(self) -> None:
         answers = await self._until(_one_view, "all are in one view")
-        ends = time.monotonic() + _LACKS * self._campaign.patience
-        while self._campaign.state and time.monotonic() < ends and not (answers and _all_have(answers)):
+        if not self._campaign.state:
+            return
+        lacks = _LACKS * self._campaign.patience
+        latest = time.monotonic() + self._campaign.limit
+        ends, came = time.monotonic() + lacks, None
+        while time.monotonic() < min(ends, latest) and not (answers and _all_have(answers)):
             await asyncio.sleep(_LOOKS)
             answers = await self._answers()
-        if self._campaign.state:
-            if waiting := [each for each in answers if not each["has"]]:
-                self._declares(waiting)
-            await self._until(_all_have, "all have the state")
+            before, came = came, {each["address"]: each["tables"][_COMING] for each in answers}
+            if came != before:  # a transfer is under way
+                ends = time.monotonic() + lacks
+        if waiting := [each for each in answers if not each["has"]]:
+            self._declares(waiting)
+        await self._until(_all_have, "all have the state")
 
     def _declares(self, waiting: list[dict[str, Any]]) -> None:
         """Some wait for the state, though all are there. An operator declares that with most messages."""
