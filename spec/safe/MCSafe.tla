@@ -36,6 +36,9 @@ PairReturnsFirst ==
 \* ... and are cut off again.
 ReturnsAndParts == Append(PairReturns, Next1(4, "B", <<"B">>, {4}, {}))
 
+\* The senior of a pair continues alone.
+SeniorStays == SubSeq(PairReturns, 1, 2)
+
 \* A is cut off, comes back, is cut off again, and comes back.
 ReturnsTwice ==
     <<FirstView(1, "A", <<"A", "B">>), Next1(2, "B", <<"B">>, {1}, {}), Next1(3, "B", <<"B", "A">>, {1, 2}, {}),
@@ -49,11 +52,26 @@ HeardByOne ==
 Restarts ==
     Append(ABC, Next1(2, "C", <<"C", "B#2">>, {1}, {"B#2"}))
 
+\* A view follows before the one between is formed.
+Unformed ==
+    Append(Pair, Next1(2, "A", <<"A", "B">>, {1}, {})) \o <<Next1(3, "A", <<"A", "B">>, {2}, {})>>
+
+\* Names with digits, and with the sign # that begins a number: b is gone, and comes back as its second incarnation.
+Named ==
+    <<FirstView(1, "b", <<"b", "b12", "b#x">>), Next1(2, "b12", <<"b12", "b#x">>, {1}, {}),
+      Next1(3, "b12", <<"b12", "b#x", "b#2">>, {2}, {"b#2"})>>
+
+\* A name comes back before it is excluded; then both are.
+BothLives ==
+    <<FirstView(1, "C", <<"C", "bee">>), Next1(2, "C", <<"C", "bee", "bee#2">>, {1}, {"bee#2"}), Next1(3, "C", <<"C">>, {2}, {})>>
+
 Of(a, b, c) == [m \in Member |-> CASE m = "A" -> a [] m = "B" -> b [] m = "C" -> c [] OTHER -> 0]
 OneOfA == Of(1, 0, 0)
 TwoOfA == Of(2, 0, 0)
 OneOfB == Of(0, 1, 0)
 TwoOfB == Of(0, 2, 0)
+OneOfC == Of(0, 0, 1)
+OneOfEachBee == [m \in Member |-> IF m \in {"b", "bee", "bee#2"} THEN 1 ELSE 0]
 OneOfAAndB == Of(1, 1, 0)
 TwoOfAOneOfB == Of(2, 1, 0)
 =============================================================================

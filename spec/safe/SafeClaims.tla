@@ -42,6 +42,26 @@ UnknownByMerge ==
     \A m \in Member : \A n \in DOMAIN told[m] :
         ~told[m][n].safe => \E i \in DOMAIN told[m][n].way : i > 1 /\ Cardinality(views[told[m][n].way[i]].preds) > 1
 
+\* The highest number of x's messages that m has delivered.
+Latest(m, x) == Max({0} \cup {delivered[m][i][2] : i \in {i \in DOMAIN delivered[m] : delivered[m][i][1] = x}})
+
+\* x is in m's view no more, and a later incarnation of its name is.
+IsOverAt(m, x) ==
+    LET now == MembersOf(local[m].view) IN x \notin now /\ \E y \in now \cup DOMAIN local[m].had : IsFormer(x, y)
+
+\* A member knows of each member how much it has delivered, and of each name it remembers the latest incarnation alone.
+HadIsDelivered ==
+    \A m, x \in Member :
+        IF IsOverAt(m, x) THEN x \notin DOMAIN local[m].had ELSE Entry(local[m].had, x, 0) = Latest(m, x)
+
+\* m's first message that is not reported was not delivered in its view, or a member of the view has gone on, has not delivered it,
+\* or has an ACK on its way.
+NothingSafeWaits ==
+    \A m \in {m \in up : installed[m] # 0} :
+        LET k == installed[m]
+            HasNext(x) == \E i \in DOMAIN delivered[x] : delivered[x][i] = <<m, Len(told[m]) + 1, k>>
+        IN HasNext(m) => \E x \in MembersOf(views[k]) \ {m} : installed[x] # k \/ ~HasNext(x) \/ wire[x][m] # <<>>
+
 -----------------------------------------------------------------------------
 (* Steps. (m is the member that takes the step.) *)
 
@@ -49,6 +69,13 @@ UnknownByMerge ==
 PassesAllUpStep ==
     (act'.event.type = "DataReceived" /\ act'.outcome = "handled") =>
         act'.effects[1] = Deliver(act'.event.sender, act'.event.message.payload)
+
+\* An ACK says of another member what its sender has delivered, in its view; with Majority this one is formed.
+AckIsTrueStep ==
+    \A m \in {act'.member} : \A i \in DOMAIN act'.effects : \A effect \in {act'.effects[i]} :
+        effect.type = "Send" =>
+            /\ Majority => installed'[m] \in formed'
+            /\ effect.message = AckMessage(local'[m].view.id, Latest(m, effect.to)')
 
 IsReport(effect) == effect.type = "PassUp" /\ effect.event.type \in {"SafeUpTo", "UnknownUpTo"}
 
@@ -85,6 +112,7 @@ OnlyByEffectsStep ==
     /\ act'.action = "Crash" \/ wire' = AfterStep(wire, act'.member, act'.consumed, act'.effects, up)
 
 PassesAllUp == [][PassesAllUpStep]_vars
+AckIsTrue == [][AckIsTrueStep]_vars
 ToldOnce == [][ToldOnceStep]_vars
 UnknownIsDoubtful == [][UnknownIsDoubtfulStep]_vars
 NoMisuseIsHandled == [][NoMisuseIsHandledStep]_vars

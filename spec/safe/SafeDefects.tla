@@ -13,6 +13,37 @@ AcksAheadStep(s, e) ==
         Ahead(effect) == IF effect.type = "Send" THEN [effect EXCEPT !.message.number = @ + 1] ELSE effect
     IN IF e.type = "DataReceived" THEN [step EXCEPT !.effects = [i \in DOMAIN @ |-> Ahead(@[i])]] ELSE step
 
+\* A member acknowledges its own messages, too, and waits for that.
+AcknowledgesItselfStep(s, e) ==
+    IF e.type = "DataReceived" /\ e.sender = s.member
+    THEN Handled([s EXCEPT !.had = Updated(@, e.sender, e.message.number)],
+                 <<Deliver(e.sender, e.message.payload), Send(e.sender, AckMessage(s.view.id, e.message.number))>>)
+    ELSE Step(s, e)
+
+\* A member says that its view is formed when it installs it.
+SaysAtOnceStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type \in {"ViewInstalled", "MergeViewInstalled"} /\ step.outcome = "handled"
+    THEN [step EXCEPT !.effects = @ \o Says(step.state)] ELSE step
+
+\* A member whose view was formed before it came says so of merged views alone.
+SaysOfMergesAloneStep(s, e) ==
+    LET step == Step(s, e)
+        Other(effect) == effect.type # "Send"
+    IN IF e.type = "ViewInstalled" THEN [step EXCEPT !.effects = SelectSeq(@, Other)] ELSE step
+
+\* The members of the view before are counted, until the next.
+CountsFormerStep(s, e) ==
+    IF e.type = "DataReceived" /\ e.sender = s.member
+    THEN Report([s EXCEPT !.had = Updated(@, e.sender, e.message.number)], <<Deliver(e.sender, e.message.payload)>>)
+    ELSE Step(s, e)
+
+\* Nothing is said of messages that a view makes unknown.
+GivesUpSilentlyStep(s, e) ==
+    LET step == Step(s, e)
+        Other(effect) == ~(effect.type = "PassUp" /\ effect.event = [type |-> "UnknownUpTo", number |-> s.before])
+    IN IF e.type \in {"ViewInstalled", "MergeViewInstalled"} /\ s.asks THEN [step EXCEPT !.effects = SelectSeq(@, Other)] ELSE step
+
 \* A message is passed up when it is safe.
 HoldsBackStep(s, e) ==
     LET step == Step(s, e)
@@ -60,6 +91,13 @@ IgnoredCountsStep(s, e) ==
 
 \* In the place of MayDeliver: members leave a view at different places.
 DeliversBeyondCut(m, i) == TRUE
+
+\* In the place of LatestLives: every member that was heard of is remembered for ever; or only the members are.
+AllLives(function, members) == function
+MembersAlone(function, members) == [m \in DOMAIN function \cap members |-> function[m]]
+
+\* In the place of GivesUp: the answers of a merge are awaited in the next view, too.
+NeverGivesUp(s) == s
 
 \* In the place of ReceiveAck: no unicast arrives.
 NeverReceived(m) == FALSE

@@ -9,6 +9,7 @@ LivesToA == {<<"B", "A">>, <<"B#2", "A">>}
 LivesAndA == LivesToA \cup {<<"A", "B">>, <<"A", "B#2">>}
 AToBothLives == {<<"A", "B">>, <<"B#2", "A">>}
 AToTwo == {<<"A", "B">>, <<"A", "C">>}
+AllToA == {<<m, "A">> : m \in Member \ {"A"}}
 BothWays == {<<"A", "B">>, <<"B", "A">>}
 
 \* A network that remembers, and a member that delivers again, would have no end.

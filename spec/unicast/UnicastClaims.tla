@@ -141,9 +141,11 @@ ClosedByExclusionStep ==
             \/ act'.event.type = "SilenceReported" /\ act'.event.peer = p /\ Outside(m, p)
             \/ IsOver(local'[m], p)
 
-\* And nothing is kept for a peer that a view excludes.
+\* The view is noted, and nothing is kept for a peer that it excludes.
 ExclusionClosesStep ==
-    act'.event.type = "ViewInstalled" => \A p \in Excluded(act'.member) : p \notin DOMAIN local'[act'.member].sends
+    act'.action = "InstallView" =>
+        /\ local'[act'.member].members = MembersOf(act'.event.view)
+        /\ \A p \in Excluded(act'.member) : p \notin DOMAIN local'[act'.member].sends
 
 \* And nothing is kept for an outsider whose silence is reported.
 ReportClosesStep ==
@@ -183,6 +185,11 @@ TimerWhileKeptStep ==
                    \/ act'.event.type = "RetransmitTimeout" /\ act'.event.number = side.connection.number)
                => SetRetransmitTimer(side) \in {act'.effects[i] : i \in Timers}
 
+\* A timer is set for a connection in which something is kept.
+TimerIsOfKeptStep ==
+    \A i \in Timers : \E p \in DOMAIN local'[act'.member].sends :
+        LET side == local'[act'.member].sends[p] IN side.kept # <<>> /\ act'.effects[i] = SetRetransmitTimer(side)
+
 \* A timer that runs is not set again by a request: under traffic it would never fire.
 TimerNotPostponedStep ==
     (act'.event.type = "UnicastRequested" /\ Timers # {}) => KeptFor(local[act'.member], act'.event.to) = {}
@@ -194,9 +201,38 @@ BacksOffStep ==
             p == CHOOSE p \in DOMAIN local[m].sends : local[m].sends[p].connection.number = act'.event.number
             old == local[m].sends[p]
             again == MessagesTo(act'.effects, p)
-        IN /\ \A i \in Timers : act'.effects[i].low \in {RetransmitMax, 2 * old.interval}
+        IN /\ \A i \in Timers : act'.effects[i].low = IF 2 * old.interval < RetransmitMax THEN 2 * old.interval ELSE RetransmitMax
            /\ again # <<>> /\ Len(again) <= ResendMost
            /\ \A i \in DOMAIN again : again[i].seqno = old.kept[i][1]
+
+\* ... until the peer acknowledges something.
+WaitNeedsProgressStep ==
+    \A m \in {act'.member} \cap Member : \A p \in DOMAIN local[m].sends \cap DOMAIN local'[m].sends :
+        LET old == local[m].sends[p]
+            new == local'[m].sends[p]
+        IN (new.connection = old.connection /\ new.interval < old.interval) => Len(new.kept) < Len(old.kept)
+
+\* A connection is opened by the first message to a peer, and in the place of one that was for a former incarnation; each counts.
+ConnectionsAreCountedStep ==
+    \A m \in {act'.member} \cap Member : ~act'.from_start =>
+        LET IsNew(p) == p \notin DOMAIN local[m].sends \/ local[m].sends[p].connection # local'[m].sends[p].connection
+            new == {p \in DOMAIN local'[m].sends : IsNew(p)}
+        IN /\ local'[m].opened = local[m].opened + Cardinality(new)
+           /\ \A p \in new \cap DOMAIN local[m].sends : p \in DOMAIN local[m].known /\ local'[m].known[p] > local[m].known[p]
+
+\* What no correct peer or caller causes is refused; what is late, or says nothing new, is ignored;
+MisuseIsRefusedStep ==
+    act'.action = "Misuse" =>
+        act'.outcome \in IF act'.event.type \in {"RetransmitTimeout", "SilenceReported"}
+                            \/ (act'.event.type = "ViewInstalled" /\ act'.member \in MembersOf(act'.event.view))
+                         THEN {"ignored"} ELSE {"local_error", "remote_error"}
+
+\* nothing else is refused;
+NoEventRefusedStep == act'.outcome \in {"local_error", "remote_error"} => act'.action = "Misuse"
+
+\* and what is handled changes the state, or has effects.
+HandledDoesSomethingStep ==
+    act'.outcome = "handled" => act'.from_start \/ local'[act'.member] # local[act'.member] \/ act'.effects # <<>>
 
 \* A step belongs to one member; the network and what is delivered change through its effects alone, and what is ignored or
 \* refused changes nothing. This is what makes local steps speak for the whole model.
@@ -214,8 +250,14 @@ ReportCloses == [][ReportClosesStep]_vars
 WindowsAreKept == [][WindowsAreKeptStep]_vars
 AcksDelivered == [][AcksDeliveredStep]_vars
 TimerWhileKept == [][TimerWhileKeptStep]_vars
+TimerIsOfKept == [][TimerIsOfKeptStep]_vars
 TimerNotPostponed == [][TimerNotPostponedStep]_vars
 BacksOff == [][BacksOffStep]_vars
+WaitNeedsProgress == [][WaitNeedsProgressStep]_vars
+ConnectionsAreCounted == [][ConnectionsAreCountedStep]_vars
+MisuseIsRefused == [][MisuseIsRefusedStep]_vars
+NoEventRefused == [][NoEventRefusedStep]_vars
+HandledDoesSomething == [][HandledDoesSomethingStep]_vars
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 -----------------------------------------------------------------------------

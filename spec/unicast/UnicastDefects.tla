@@ -29,6 +29,54 @@ ImpatientStep(s, e) ==
             IF @[i].type = "SetTimer" THEN [@[i] EXCEPT !.low = RetransmitMin, !.high = RetransmitMin] ELSE @[i]]]
     ELSE step
 
+\* The timer fires, and the next wait is the longest.
+LongestStep(s, e) ==
+    LET step == Step(s, e)
+        Longest(effect) == [effect EXCEPT !.low = RetransmitMax, !.high = RetransmitMax]
+    IN IF e.type = "RetransmitTimeout" /\ step.outcome = "handled"
+       THEN [step EXCEPT !.state.sends = [p \in DOMAIN @ |-> [@[p] EXCEPT !.interval = RetransmitMax]],
+                         !.effects = [i \in DOMAIN @ |-> IF @[i].type = "SetTimer" THEN Longest(@[i]) ELSE @[i]]]
+       ELSE step
+
+\* Any ACK makes the wait the shortest.
+AnyAckResetsStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "AckReceived" /\ e.sender \in DOMAIN step.state.sends /\ step.state.sends[e.sender].interval # RetransmitMin
+    THEN Handled([step.state EXCEPT !.sends[e.sender].interval = RetransmitMin], step.effects) ELSE step
+
+\* The last ACK sets the timer.
+AckSetsTimerStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "AckReceived" /\ e.sender \in DOMAIN step.state.sends /\ step.outcome = "handled"
+    THEN [step EXCEPT !.effects = Append(@, SetRetransmitTimer(step.state.sends[e.sender]))] ELSE step
+
+\* Each request counts as a connection.
+CountsRequestsStep(s, e) ==
+    IF e.type = "UnicastRequested" THEN [Step(s, e) EXCEPT !.state.opened = s.opened + 1] ELSE Step(s, e)
+
+\* The first incarnation that is heard of gets a new connection, too.
+OpensAgainStep(s, e) ==
+    LET step == Step(s, e)
+        kept == s.sends[e.sender].kept
+        side == Opened(s, [i \in DOMAIN kept |-> kept[i][2]])
+    IN IF e.type = "SendFirstSeqnoReceived" /\ e.sender \notin DOMAIN s.known /\ KeptFor(s, e.sender) # {}
+       THEN [step EXCEPT !.state.sends[e.sender] = side, !.state.opened = @ + 1,
+                         !.effects = Append(AllResent(step.state, e.sender, side), SetRetransmitTimer(side))]
+       ELSE step
+
+\* An answer that names no incarnation is not refused.
+TakesNoIncarnationStep(s, e) ==
+    IF e.type = "SendFirstSeqnoReceived" THEN SendFirstSeqnoReceived(s, e) ELSE Step(s, e)
+
+\* An ACK of a closed connection is taken for one of the present.
+RefusesOldAckStep(s, e) ==
+    IF e.type = "AckReceived" /\ e.sender \in DOMAIN s.sends /\ e.message.seqno >= s.sends[e.sender].next
+    THEN RemoteError(s) ELSE Step(s, e)
+
+\* A view is ignored. What is ignored counts as handled.
+IgnoresViewsStep(s, e) == IF e.type = "ViewInstalled" THEN Ignored(s) ELSE Step(s, e)
+HandlesLateStep(s, e) == [Step(s, e) EXCEPT !.outcome = IF @ = "ignored" THEN "handled" ELSE @]
+
 \* The timer fires, and the last message goes out, not the first.
 LastFirstStep(s, e) ==
     LET step == Step(s, e)

@@ -172,16 +172,32 @@ Restart(m) ==
 
 \* Events that no correct peer or caller causes, and late timers. Each changes nothing. (A request to send to oneself
 \* is no misuse, and stands in the alphabet alone: Pairs has none.)
+Misuses(m) ==
+    LET s == local[m]
+        data == DataMessage(Connection(0, 1), 1, 0, 1)
+        ack == AckMessage(Connection(s.incarnation, s.opened), 0, 0)
+        malformed ==
+            {[data EXCEPT !.connection.incarnation = -1], [data EXCEPT !.connection.number = 0], [data EXCEPT !.seqno = 0],
+             [data EXCEPT !.receiver = -2], [data EXCEPT !.receiver = s.incarnation + 1],
+             [ack EXCEPT !.connection.incarnation = -1, !.connection.number = 1], [ack EXCEPT !.connection.number = 0],
+             [ack EXCEPT !.connection.number = @ + 1],
+             [ack EXCEPT !.connection.incarnation = @ + 1, !.connection.number = 1], SendFirstSeqnoMessage(-1)}
+            \cup (IF s.opened = 0 THEN {} ELSE {[ack EXCEPT !.incarnation = -1], [ack EXCEPT !.seqno = -1]})
+        Event(x, message) == ReceivedEvent([sender |-> x, message |-> message])
+    IN {[type |-> "RetransmitTimeout", number |-> 9],
+        [type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)],
+        [type |-> "SilenceReported", peer |-> "Z"],
+        [type |-> "IncarnationBegins", incarnation |-> -1],
+        [type |-> "IncarnationBegins", incarnation |-> s.incarnation + 1],
+        Event(m, data)}
+       \cup {[type |-> "ViewInstalled", view |-> v] : v \in {v \in ViewsOf(m) : MembersOf(v) = s.members}}
+       \cup {Event(x, message) : x \in Member \ {m}, message \in malformed}
+       \cup {Event(p, AckMessage(s.sends[p].connection, s.sends[p].next, 0)) : p \in DOMAIN s.sends}
+       \cup {TimeoutEvent(m, p) : p \in {p \in DOMAIN s.sends : s.sends[p].kept = <<>>}}
+
 Misuse(m) ==
     /\ spent.misuses < MaxMisuses
-    /\ \E event \in
-        {[type |-> "RetransmitTimeout", number |-> 9],
-         [type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)],
-         [type |-> "SilenceReported", peer |-> "Z"],
-         [type |-> "IncarnationBegins", incarnation |-> -1],
-         [type |-> "DataReceived", sender |-> m, message |-> DataMessage(Connection(0, 1), 1, 0, 1)],
-         [type |-> "AckReceived", sender |-> "Z", message |-> AckMessage(Connection(0, 9), 1, 0)]} :
-        Apply("Misuse", m, event, {})
+    /\ \E event \in Misuses(m) : Apply("Misuse", m, event, {})
     /\ Spend("misuses")
     /\ UNCHANGED <<incarnation, sent, begun, closed>>
 
