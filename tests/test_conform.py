@@ -1,5 +1,6 @@
 """The checker of local steps, checked: broken implementations get the verdict that they deserve."""
 
+import ast
 import copy
 import json
 import re
@@ -208,6 +209,22 @@ def returns_another_class(config: stable.Config, state: stable.State, event: sta
     return (after if after is state else (after.view, after.vote)), effects
 
 
+class Name(str):
+    """Equal to the text, and no text of the protocol."""
+
+    __slots__ = ()
+
+
+def another_class_of_text(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    after, effects = stable.step(config, state, event)
+    return (after if after is state else evolve(after, member=Name(after.member))), effects
+
+
+def unknown_effect(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    after, effects = stable.step(config, state, event)
+    return after, (*effects, object()) if effects else effects
+
+
 BROKEN: list[tuple[Broken, str, set[str]]] = [
     (wrong_minimum, "wrong_state", {"StableReceived"}),
     (missed_reset, "wrong_state", {"StabilityReceived"}),
@@ -224,6 +241,8 @@ BROKEN: list[tuple[Broken, str, set[str]]] = [
     (listed_effects, "adapter_error", {"StableTimeout", "PromiseWithdrawn"}),
     (returns_a_dictionary, "adapter_error", {"StableTimeout", "PromiseWithdrawn"}),
     (returns_another_class, "adapter_error", {"StableTimeout"}),
+    (another_class_of_text, "adapter_error", {"StableReceived", "ViewInstalled"}),
+    (unknown_effect, "adapter_error", {"StableTimeout"}),
 ]
 
 
@@ -262,13 +281,22 @@ def test_quick_rows_of_a_long_table_do_not_time_out(pair: Pair) -> None:
 
 
 def test_rows_that_can_be_translated_are_judged_where_others_cannot(pair: Pair) -> None:
+    """A core is not asked for the others: it may refuse whatever it does not know."""
     some = copy.copy(pair.rows)
-    some.events, some.problem = [None, *pair.rows.events[1:]], "the event has no translation"
-    replayed = rows.replay(some, stable.step)
-    without = len(pair.table.states)  # a row of each state
+    some.states, some.events = [None, *pair.rows.states[1:]], [None, *pair.rows.events[1:]]
+    some.problem = "these have no translation"
+    asked: list[object] = []
+
+    def listens(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+        asked.extend((state, event))
+        return stable.step(config, state, event)
+
+    replayed = rows.replay(some, listens)
+    without = len(pair.table.states) + len(pair.table.events) - 1
     passed = len(pair.table) - without
     assert {**dict.fromkeys(rows.VERDICTS, 0), "adapter_error": without, "pass": passed} == replayed.counts
-    assert "the event has no translation" == getattr(replayed.first, "reason", None)
+    assert "these have no translation" == getattr(replayed.first, "reason", None)
+    assert None not in asked
 
 
 def test_memory_between_steps_is_found(pair: Pair) -> None:
@@ -311,6 +339,42 @@ def test_a_step_that_writes_into_its_state_is_found(pair: Pair) -> None:
 def test_another_start_is_found(pair: Pair) -> None:
     came = pair.conform(start=lambda member: evolve(stable.start(member), pending=True))
     assert "Start(A) -> start('A'): pending FALSE -> TRUE" == came.conditions["start"]
+
+
+def test_a_start_that_raises_is_found(pair: Pair) -> None:
+    def raises(member: str) -> stable.State:
+        raise ZeroDivisionError(member)
+
+    assert "start('A') raised ZeroDivisionError: A" == pair.conform(start=raises).conditions["start"]
+
+
+def conditions_of(pair: Pair, table: StepTable, replayed: rows.Replayed) -> dict[str, str]:
+    protocol, constants = derive.load(pair.manifest), derive.constants_of(pair.cfg)
+    conditions = conform.side_conditions(rows.Rows(protocol, table, constants), stable, pair.cfg, replayed)
+    return {name: wrong for name, wrong in conditions.items() if wrong}
+
+
+def test_a_table_without_starts_says_nothing_of_them(pair: Pair) -> None:
+    replayed = rows.replay(pair.rows, stable.step)
+    assert {"start": "the table has no Start"} == conditions_of(pair, evolve(pair.table, starts={}), replayed)
+
+
+def test_rows_that_do_not_end_leave_open_whether_a_core_has_memory(pair: Pair) -> None:
+    replayed = rows.Replayed()
+    replayed.counts["timeout"] = 1
+    assert {"no_hidden_state": "not checked: there are rows that do not end"} == conditions_of(
+        pair, pair.table, replayed
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "outcome"), [({"outcome": "violates: TypeOK"}, "violates: TypeOK"), ({"harvest": None}, "holds")]
+)
+def test_a_model_that_does_not_hold_has_no_rows_that_speak(pair: Pair, change: dict[str, object], outcome: str) -> None:
+    checked = evolve(pair.checked, **change)  # type: ignore[arg-type]
+    came = evolve(pair, checked=checked).conform()
+    assert (False, None) == (came.ok, came.table)
+    assert f"the model does not hold ({outcome}): see groupcomm check --model pair" == came.problem
 
 
 def test_a_model_without_the_claim_that_steps_are_local_does_not_speak(pair: Pair) -> None:
@@ -376,6 +440,23 @@ def test_a_table_survives_storing(pair: Pair) -> None:
     assert pair.table.cells == stored.cells
     assert [*map(show, pair.table.states)] == [*map(show, stored.states)]
     assert all(pair.table.expected(row) == stored.expected(row) for row in range(1, len(stored) + 1))
+
+
+def test_a_table_that_is_asked_for_fresh_is_made_anew_and_kept(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harvest, tables, anew = pair.checked.harvest, Tables(tmp_path), evolve(pair.table, tlc_seconds=77.0)
+    assert harvest is not None
+    tables.store(pair.key, pair.table)
+    monkeypatch.setattr(conform, "make", lambda *_: anew)
+    for where, fresh, seconds in (
+        (tables, False, pair.table.tlc_seconds),
+        (None, False, 77.0),
+        (tables, True, 77.0),
+        (tables, False, 77.0),
+    ):
+        table, key = conform.table_of(pair.manifest, pair.manifest.models[0], harvest, where, fresh=fresh)
+        assert (seconds, pair.key) == (table.tlc_seconds, key)
 
 
 def test_chunks_give_the_same_table(pair: Pair) -> None:
@@ -491,6 +572,17 @@ def test_mutants_are_made_of_what_step_reaches() -> None:
     assert {"step", "_new_round", "State.joined", "start"} <= {mutant.function for mutant in made}
     assert len(made) == len({mutant.name for mutant in made}) > 100
     assert not any("assert_never" in mutant.before for mutant in made)
+
+
+def test_a_module_that_is_no_core_has_mutants_of_its_functions_and_methods() -> None:
+    module = "def f(a):\n    return a + 1\n\nclass C:\n    def g(self):\n        return True\n"
+    assert [(each.module, each.name) for each in implementation.changed("m", ast.parse(module))] == [
+        ("m", "f: return a + 1 -> return a - 1"),
+        ("m", "f: return a + 1 -> return a"),
+        ("m", "f: return a + 1 -> return a + 2"),
+        ("m", "f: return a + 1 -> return a + 0"),
+        ("m", "C.g: return True -> return False"),
+    ]
 
 
 def test_mutants_are_killed_or_told(

@@ -12,7 +12,7 @@ from groupcomm_conformance.models.manifest import Manifest, load
 from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps.conform import table_of
-from groupcomm_conformance.steps.mutants import report
+from groupcomm_conformance.steps.mutants import report, spec_by_tlc
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
 from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons, explanations
 from groupcomm_conformance.steps.mutants.places import unheard
@@ -23,6 +23,7 @@ from groupcomm_conformance.steps.mutants.verdicts import Judged, _common, judge
 from groupcomm_conformance.steps.table import Tables
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.tree import Apply, Name, Number
+from groupcomm_conformance.tla.values import Fn
 from groupcomm_conformance.tlc import syntax
 from groupcomm_conformance.tlc.errors import ParseFailed, UnexpectedOutput
 
@@ -111,6 +112,68 @@ def test_a_parameter_that_every_call_gives_one_constant_rules_places_out() -> No
     assert "Same: check = s -> check # s" in names
 
 
+FORMS = r"""---- MODULE Forms ----
+EXTENDS Integers, Sequences
+Implied(s) == s.a => s.b
+Negated(s) == ~s.a
+Every(s) == \A x \in 1 .. s.n : x \in s.set
+Joined(s) == s.list \o s.more
+Added(s) == Append(s.list, 0)
+Kept(s) == SelectSeq(s.list, LAMBDA x : x)
+Filtered(s) == {x \in s.set : x}
+Pair(s) == <<s.a, s.b>>
+Viewed(s, e) == s.view = e.view
+Named(s) == CASE s.a -> "a" [] s.b -> "b" [] OTHER -> "c"
+Step(s, e) == <<Implied(s), Negated(s), Every(s), Joined(s), Added(s), Kept(s), Filtered(s), Pair(s), Viewed(s, e), Named(s)>>
+Start(m) == m
+====
+"""
+
+
+def test_each_form_has_its_changes() -> None:
+    definitions = tree.read(syntax.export([], "Forms", generated={"Forms": FORMS}))
+    view = Fn({"view": Fn({"id": 1, "creator": "A"})})
+    made = [each.name for each in mutants(definitions, {}, Shapes.of([view]), ()) if each.operator != "Step"]
+    assert len(made) == len({*made})
+    assert {*made} == {
+        "Implied: s.a dropped from s.a => s.b",
+        "Negated: ~s.a -> s.a",
+        r"Every: \A x \in 1 .. s.n : x \in s.set -> \E x \in 1 .. s.n : x \in s.set",
+        "Every: 1 .. s.n -> (1 + 1) .. s.n",
+        "Every: 1 .. s.n -> 1 .. (s.n - 1)",
+        "Every: 1 -> 2",
+        "Every: 1 -> 0",
+        r"Every: x \in s.set -> x \notin s.set",
+        r"Joined: s.list \o s.more -> s.list",
+        r"Joined: s.list \o s.more -> s.more",
+        r"Joined: s.list \o s.more -> s.more \o s.list",
+        "Added: Append(s.list, 0) -> s.list",
+        r"Added: Append(s.list, 0) -> <<0>> \o s.list",
+        "Added: 0 -> 1",
+        "Kept: SelectSeq(s.list, LAMBDA x : x) -> s.list",
+        r"Filtered: x dropped from {x \in s.set : x}",
+        "Pair: s.a dropped from <<s.a, s.b>>",
+        "Pair: s.b dropped from <<s.a, s.b>>",
+        "Pair: <<s.a, s.b>> -> <<s.b, s.a>>",
+        "Viewed: s.view = e.view -> s.view # e.view",
+        "Viewed: s.view = e.view -> s.view.creator = e.view.creator",
+        "Viewed: s.view = e.view -> s.view.id = e.view.id",
+        "Named: CASE s.a and the next exchanged",
+        "Named: CASE s.b and the next exchanged",
+        'Named: "a" -> "ax"',
+        'Named: "b" -> "bx"',
+        'Named: "c" -> "cx"',
+    }
+
+
+def test_a_field_is_exchanged_for_one_of_its_type_and_never_for_an_empty_one() -> None:
+    """What is empty in all states may be of any type."""
+    record = {"type": "x", "n": 1, "least": 2, "name": "A", "to": "B", "list": (1,), "more": (2,), "none": (), "no": ()}
+    shapes = Shapes.of([Fn({**record, "set": frozenset({1}), "other": frozenset(), "flag": True})])
+    alike = {name: shapes.alike(name, frozenset()) for name in ("n", "name", "list", "set", "none", "flag")}
+    assert alike == {"n": ["least"], "name": ["to"], "list": ["more"], "set": ["other"], "none": [], "flag": []}
+
+
 TELLING = """---- MODULE Telling ----
 IsVote(message) == message.type = "VOTE"
 Late(s, event) == CASE event.type = "Late" -> s [] event.type = "Later" -> ~s
@@ -190,6 +253,23 @@ def test_a_row_that_cannot_be_evaluated_is_noticed_by_that_and_the_others_are_ju
     assert [each and each.fails for each in found] == [None, True, None, True]
     assert found[1] is not None
     assert "out of domain" in found[1].by
+
+
+def test_what_no_sample_notices_meets_all_states(
+    toy: Manifest, definitions: tree.Definitions, tables: dict[str, ModelTable], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each once, in whatever number of blocks, the original among them."""
+    seen: list[tuple[int, int]] = []
+
+    def run(_bench: spec_by_tlc.Bench, left: Sequence[int], block: spec_by_tlc.Block) -> dict[int, Noticed]:
+        seen.extend((number, state) for number in left for state in block.states)
+        return {}
+
+    monkeypatch.setattr(spec_by_tlc, "CHUNK", 2)
+    monkeypatch.setattr(spec_by_tlc.Bench, "run", run)
+    only = {name: each.table for name, each in tables.items()}
+    assert [None, None] == confront(toy.folders, definitions, [place("a"), place("b")], only, CONSTANTS, workers=3)
+    assert sorted(seen) == [(number, state) for number in range(3) for state in range(len(only["pair"].states))]
 
 
 def test_a_mutant_that_does_not_parse_is_an_error(

@@ -224,6 +224,10 @@ def test_the_itf_encoding(value: Value, json: Any) -> None:  # noqa: ANN401 - JS
     assert identical(value, from_json(json))
 
 
+def test_plain_integers_and_arrays_are_values_too() -> None:
+    assert identical((1, ("a", True)), from_json([1, ["a", True]]))
+
+
 @pytest.mark.parametrize(
     "json",
     [
