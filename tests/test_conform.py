@@ -21,6 +21,7 @@ from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 from groupcomm_commands import conform as conform_command
 from groupcomm_commands import mutants as command
 from groupcomm_conformance.models import checking
+from groupcomm_conformance.models.instruments import Harvest
 from groupcomm_conformance.models.manifest import Manifest, UnknownNameError, load
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.codec import Codec
@@ -30,6 +31,7 @@ from groupcomm_conformance.steps.mutants import implementation
 from groupcomm_conformance.steps.table import StepTable, TableError, Tables
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Fn, Value, show
+from groupcomm_conformance.tlc import run as tlc
 
 ROOT = Path(__file__).parent.parent
 
@@ -397,17 +399,22 @@ def test_a_field_that_the_specification_does_not_have_is_found(pair: Pair) -> No
     assert len(pair.table) == replayed.counts["adapter_error"]
 
 
-def test_a_codec_that_drops_something_is_found(pair: Pair) -> None:
+@pytest.mark.parametrize(
+    ("name", "lost"),
+    [("pending", False), ("received_bytes", 500), ("size", 500)],
+    ids=["of every state", "of a state that none reaches", "of an event that no model has"],
+)
+def test_a_codec_that_drops_something_is_found(pair: Pair, name: str, lost: int) -> None:
     class Careless(Codec):
         def to_spec(self, value: object) -> Value:
             spec = super().to_spec(value)
-            return spec.replace(pending=False) if isinstance(spec, Fn) and "pending" in spec else spec
+            return spec.replace(**{name: min(spec.get(name), lost)}) if isinstance(spec, Fn) and name in spec else spec
 
     protocol = derive.load(pair.manifest)
     careless = evolve(protocol, codec=Careless(protocol.codec.tags))
     told = rows.Rows(careless, pair.table, derive.constants_of(pair.cfg))
     conditions = conform.side_conditions(told, stable, pair.cfg, rows.replay(told, stable.step))
-    assert conditions["bijection"]
+    assert " came back as " in conditions["bijection"]
 
 
 def test_a_failure_shows_what_is_needed_to_see_and_repeat_it(pair: Pair) -> None:
@@ -418,6 +425,16 @@ def test_a_failure_shows_what_is_needed_to_see_and_repeat_it(pair: Pair) -> None
     assert re.search(r"^  expected handled: .*minimum\.", text, re.MULTILINE)
     assert re.search(r"^    state\.minimum\.[AB] -1 -> 0$", text, re.MULTILINE)
     assert f"groupcomm conform stable --model pair --row {failure.row}" in text
+
+
+def test_an_error_that_was_not_expected_is_shown_with_its_reason(pair: Pair) -> None:
+    failure = rows.replay(pair.rows, blames_the_peer).first
+    assert failure is not None
+    shown = failure.text(pair.table, "groupcomm conform")
+    outcomes = (
+        "  expected local_error\n  got      remote_error\n  expected -> got\n    outcome local_error -> remote_error\n"
+    )
+    assert f"{outcomes}  raised: " in shown
 
 
 # The table
@@ -497,6 +514,50 @@ def test_every_row_is_accounted_for(lines: list[str]) -> None:
 
     with pytest.raises(TableError):
         read()
+
+
+TWO = Harvest(frozenset({Fn({"member": "A"}), Fn({"member": "B"})}), frozenset(), frozenset())
+
+
+def printed(event: str, *, states: int = 1) -> list[str]:
+    """What TLC prints of a chunk of one state, and of one event, which is ignored."""
+    values = ("event", Fn({"type": event})), ("row", (0,)), ("end", states, 1)
+    return [show(show(value)) for value in values]
+
+
+def made(monkeypatch: pytest.MonkeyPatch, *runs: list[str], local: Harvest = TWO, outcome: str = "holds") -> StepTable:
+    """Make a table, a state a run, where TLC prints these lines."""
+    waiting = iter(runs)
+
+    def run(*_: object, on_line: Callable[[str], None], **__: object) -> SimpleNamespace:
+        for line in next(waiting):
+            on_line(line)
+        return SimpleNamespace(outcome=outcome, violated="Invariant", cpu_seconds=0.0)
+
+    monkeypatch.setattr(tlc, "run", run)
+    return steptable.make([], "MCToy", Cfg(), local, chunk=1)
+
+
+def test_a_table_is_what_all_runs_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = made(monkeypatch, printed("Came"), printed("Came"))
+    assert ((Fn({"member": "A"}), Fn({"member": "B"})), (Fn({"type": "Came"}),)) == (table.states, table.events)
+    assert ["ignored", "ignored"] == [table.outcome(row) for row in (1, 2)]
+    for row in (0, 3):
+        with pytest.raises(IndexError, match=f"rows are 1 to 2, not {row}"):
+            table.place(row)
+
+
+def test_runs_that_tell_something_else_are_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TableError, match="Invariant is violated"):
+        made(monkeypatch, printed("Came"), outcome="violates: Invariant")
+    with pytest.raises(TableError, match="not print as many states and events as it counted"):
+        made(monkeypatch, printed("Came", states=2))
+    with pytest.raises(TableError, match="not print as many states and events as it counted"):
+        made(monkeypatch, printed("Came")[:-1])
+    with pytest.raises(TableError, match="two chunks of the table have different events"):
+        made(monkeypatch, printed("Came"), printed("Went"))
+    with pytest.raises(TableError, match="a local state is a record, not 1"):
+        made(monkeypatch, local=evolve(TWO, local=frozenset({1})))
 
 
 # The commands

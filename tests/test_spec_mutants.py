@@ -12,9 +12,10 @@ from groupcomm_conformance.models.manifest import Manifest, load
 from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps.conform import table_of
-from groupcomm_conformance.steps.mutants import report, spec_by_tlc
+from groupcomm_conformance.steps.mutants import report, spec_by_tlc, verdicts
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
 from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons, explanations
+from groupcomm_conformance.steps.mutants.implementation import Mutant
 from groupcomm_conformance.steps.mutants.places import unheard
 from groupcomm_conformance.steps.mutants.shapes import Shapes
 from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed, confront, sample
@@ -23,7 +24,7 @@ from groupcomm_conformance.steps.mutants.verdicts import Judged, _common, judge
 from groupcomm_conformance.steps.table import Tables
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.tree import Apply, Name, Number
-from groupcomm_conformance.tla.values import Fn
+from groupcomm_conformance.tla.values import Fn, Value
 from groupcomm_conformance.tlc import syntax
 from groupcomm_conformance.tlc.errors import ParseFailed, UnexpectedOutput
 
@@ -168,8 +169,10 @@ def test_each_form_has_its_changes() -> None:
 
 def test_a_field_is_exchanged_for_one_of_its_type_and_never_for_an_empty_one() -> None:
     """What is empty in all states may be of any type."""
-    record = {"type": "x", "n": 1, "least": 2, "name": "A", "to": "B", "list": (1,), "more": (2,), "none": (), "no": ()}
-    shapes = Shapes.of([Fn({**record, "set": frozenset({1}), "other": frozenset(), "flag": True})])
+    texts: dict[str, Value] = {"type": "x", "name": "A", "to": "B", "n": 1, "least": 2, "flag": True}
+    parts: dict[str, Value] = {"list": (1,), "more": (2,), "none": (), "no": ()}
+    sets: dict[str, Value] = {"set": frozenset({1}), "other": frozenset()}
+    shapes = Shapes.of([Fn(texts | parts | sets)])
     alike = {name: shapes.alike(name, frozenset()) for name in ("n", "name", "list", "set", "none", "flag")}
     assert alike == {"n": ["least"], "name": ["to"], "list": ["more"], "set": ["other"], "none": [], "flag": []}
 
@@ -220,6 +223,21 @@ def test_what_notices_a_mutant_is_a_row_that_differs(judged: Judged, tables: dic
 def test_a_start_that_differs_is_noticed(judged: Judged) -> None:
     (found,) = (by for m, by in zip(judged.mutants, judged.noticed, strict=True) if m.name == "Start: FALSE -> TRUE")
     assert found == Noticed("Start(A)")
+
+
+def test_verdicts_are_kept_for_the_same_tables(
+    toy: Manifest, tables: dict[str, ModelTable], judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confronted: list[int] = []
+
+    def confronting(*_: object, workers: int | None) -> list[Noticed | None]:  # noqa: ARG001
+        confronted.append(len(judged.mutants))
+        return [*judged.noticed]
+
+    monkeypatch.setattr(verdicts, "broken", lambda *_: (judged.definitions, [*judged.mutants], judged.unheard))
+    for each in (tables, tables, {"pair": evolve(tables["pair"], key="of another specification")}):
+        assert judge(toy, each, cache=tmp_path, confronting=confronting) == judged
+    assert len(confronted) == 2
 
 
 def changed(definitions: tree.Definitions, becomes: tree.Expression) -> SpecMutant:
@@ -343,16 +361,39 @@ def test_a_survivor_without_a_reason_fails_whatever_the_score() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reasons", "stale"),
+    ("reasons", "stale", "lines"),
     [
-        (Reasons({"b": Reason("equivalent", "it was once")}), {"b": ""}),
-        (Reasons({}, {"Decide": "no model had it once"}), {"Decide": "a model has it"}),
+        (Reasons({"b": Reason("equivalent", "it was once")}), {"b": ""}, ["STALE: a reason for what is no mutant: b"]),
+        (
+            Reasons({"a": Reason("equivalent", "it was once")}),
+            {"a": "pair row 1"},
+            ["STALE: a reason for what is noticed: a", "  pair row 1"],
+        ),
+        (
+            Reasons({}, {"Decide": "no model had it once"}),
+            {"Decide": "a model has it"},
+            ["STALE: a reason for what is noticed: Decide", "  a model has it"],
+        ),
     ],
 )
-def test_a_reason_for_what_is_noticed_is_stale(reasons: Reasons, stale: dict[str, str]) -> None:
+def test_a_reason_for_what_is_noticed_is_stale(reasons: Reasons, stale: dict[str, str], lines: list[str]) -> None:
     judged = judged_so([place("a")], [Noticed("pair row 1")])
     found = report.spec_told(judged, reasons, 1.0)
     assert (found["stale"], found["ok"]) == (stale, False)
+    assert lines == [*report.spec_lines(found)][:-1]
+
+
+def test_of_a_core_95_in_100_are_killed_and_each_other_has_a_reason() -> None:
+    fates = [report.Fate(Mutant("m", "f", 3, f"a{n}", "b", ""), "row 1" if n else "") for n in range(20)]
+    reasons = Reasons({"f: a0 -> b": Reason("unreached", "nothing comes", "a crash")})
+    found = report.told("toy", ["pair"], fates, reasons, 1.0)
+    assert (found["killed"], found["survived"], found["score"], found["ok"]) == (19, 1, 95.0, True)
+    assert [*report.lines(found)][:-1] == [
+        *("unreached: line 3: f: a0 -> b", "  - a0", "  + b", "  nothing comes; it needs a crash")
+    ]
+    assert report.told("toy", ["pair"], fates, Reasons(), 1.0)["ok"] is False
+    assert report.told("toy", ["pair"], fates[:-1], reasons, 1.0)["ok"] is False
+    assert report.told("toy", ["pair"], fates[1:], reasons, 1.0)["ok"] is False
 
 
 def test_an_event_that_no_model_has_must_be_explained() -> None:
