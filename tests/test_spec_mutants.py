@@ -173,7 +173,7 @@ def test_a_field_is_exchanged_for_one_of_its_type_and_never_for_an_empty_one() -
     parts: dict[str, Value] = {"list": (1,), "more": (2,), "none": (), "no": ()}
     sets: dict[str, Value] = {"set": frozenset({1}), "other": frozenset()}
     shapes = Shapes.of([Fn(texts | parts | sets)])
-    alike = {name: shapes.alike(name, frozenset()) for name in ("n", "name", "list", "set", "none", "flag")}
+    alike = {name: shapes.alike(name, frozenset({name})) for name in ("n", "name", "list", "set", "none", "flag")}
     assert alike == {"n": ["least"], "name": ["to"], "list": ["more"], "set": ["other"], "none": [], "flag": []}
 
 
@@ -288,6 +288,11 @@ def test_what_no_sample_notices_meets_all_states(
     only = {name: each.table for name, each in tables.items()}
     assert [None, None] == confront(toy.folders, definitions, [place("a"), place("b")], only, CONSTANTS, workers=3)
     assert sorted(seen) == [(number, state) for number in range(3) for state in range(len(only["pair"].states))]
+
+
+def test_a_line_that_is_no_tuple_is_of_the_specification() -> None:
+    assert spec_by_tlc.printed(r'"<<\"step\", 1>>"') == ("step", 1)
+    assert [spec_by_tlc.printed(line) for line in ("7", '"voted"', '"<<voted"', "<<1, 2>>")] == [None] * 4
 
 
 def test_a_mutant_that_does_not_parse_is_an_error(
