@@ -26,10 +26,11 @@ from groupcomm_conformance.ports.port import Port
 from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
 from groupcomm_conformance.ports.walking import Step, random_walk, walked
 from groupcomm_conformance.protocols.derive import constants_of
-from groupcomm_conformance.steps.conform import table_of
-from groupcomm_conformance.steps.rows import Rows, replay
+from groupcomm_conformance.steps import conform
+from groupcomm_conformance.steps.conform import Conformance, table_of
+from groupcomm_conformance.steps.rows import Failure, Replayed, Rows, replay
 from groupcomm_conformance.steps.table import HANDLED, StepTable, Tables
-from groupcomm_conformance.tla.values import identical
+from groupcomm_conformance.tla.values import Fn, identical
 from tests.cores import LAYERS, MANIFESTS, PROTOCOLS, ROOT
 
 STABLE = PROTOCOLS["stable"]
@@ -479,3 +480,15 @@ def test_a_schema_says_all_of_each_event_in_words_that_generators_know(name: str
     types = [each["properties"]["type"]["enum"] for each in events]
     assert all(len(each) == 1 for each in types)
     assert len({each[0] for each in types}) == len(events)
+
+
+@pytest.mark.parametrize(("kinds", "more"), [(5, []), (7, ["FAILS toy pair: and 2 kinds of failures more"])])
+def test_of_many_kinds_of_failures_the_first_five_are_told(kinds: int, more: list[str]) -> None:
+    failed = Replayed()
+    for number in range(kinds):
+        failed.add(Failure(number + 1, "crash", "", Fn({"member": "A"}), ()), f"E{number}")
+    part = Part("toy", "pair", "rows", None, "again", replayed=failed)
+    core = Conformance("toy", "pair", 0, None, failed, {}, 0.0, None)
+    crashes = [f"FAILS toy pair: crash: E{number}, 1 rows, such as {number + 1}" for number in range(5)]
+    for told in (lines(part, Places({}), failures_only=True), conform.lines(core, failures_only=True)):
+        assert [*crashes, *more] == [*told]
