@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from groupcomm import gms
+from groupcomm import gms, stable
+from groupcomm.digest import Digest, DigestEntry
+from groupcomm.events import DigestPromised
 from groupcomm.shapes import shape_of
+from groupcomm.view import View, ViewId
 from groupcomm_commands.adapters import places_of
 from groupcomm_commands.main import main
 from groupcomm_conformance.models import checking
@@ -23,6 +26,7 @@ from groupcomm_conformance.ports.conforming import Part, Places, kept, lines, ro
 from groupcomm_conformance.ports.judging import Asked, Judge
 from groupcomm_conformance.ports.plain import Plain, PlainError, schema
 from groupcomm_conformance.ports.port import Port
+from groupcomm_conformance.ports.prelude import Preludes
 from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
 from groupcomm_conformance.ports.walking import Step, random_walk, walked
 from groupcomm_conformance.protocols.derive import constants_of
@@ -492,3 +496,16 @@ def test_of_many_kinds_of_failures_the_first_five_are_told(kinds: int, more: lis
     crashes = [f"FAILS toy pair: crash: E{number}, 1 rows, such as {number + 1}" for number in range(5)]
     for told in (lines(part, Places({}), failures_only=True), conform.lines(core, failures_only=True)):
         assert [*crashes, *more] == [*told]
+
+
+def test_a_prelude_leads_from_the_start_to_a_state_by_what_is_in_it() -> None:
+    """The view and the vote come from the layer below, and C from the set of those that have a promise."""
+    view = View(ViewId(1, "A"), ("A", "B"))
+    digest = Digest((name, DigestEntry(2, 2, 2)) for name in view.members)
+    way: tuple[stable.Event, ...] = (stable.ViewInstalled(view, digest), DigestPromised("C"))
+    config, state = stable.Config(0, 1, 1), stable.start("A")
+    preludes = Preludes(STABLE, config)
+    assert () == preludes.of("A", STABLE.codec.to_spec(state))
+    for number, event in enumerate(way, start=1):
+        state, _ = stable.step(config, state, event)
+        assert STABLE.codec.to_spec(way[:number]) == preludes.of("A", STABLE.codec.to_spec(state))
