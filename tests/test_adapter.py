@@ -245,6 +245,25 @@ def test_what_is_no_adapter_is_refused(command: tuple[str, ...], text: str) -> N
         Adapter(command, patience=1.0)
 
 
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"name": 7}, "a string as name"),
+        ({"protocols": []}, "protocols, a list of strings"),
+        ({"can": ["step", 1]}, "can, a list of strings"),
+        ({"can": ["fly"]}, "can to be of step, keep, start, read, not fly"),
+        ({"can": ["read"]}, "can to have step or start"),
+        ({"can": ["start", "keep"]}, "can to have step, where it has keep"),
+        ({"more": 1}, "no field more"),
+    ],
+)
+def test_a_hello_that_is_not_as_it_must_be_is_refused(change: dict[str, Any], expected: str) -> None:
+    hello = {"seq": 1, "adapter": 1, "name": "n", "version": "1", "language": "C"}
+    told = json.dumps(hello | {"protocols": ["stable"], "can": ["step"]} | change)
+    with pytest.raises(AdapterError, match=f"its hello is not as adapter.schema.json has it: expected {expected}"):
+        Adapter(("sh", "-c", f"echo '{told}'; cat > /dev/null"))
+
+
 def test_another_version_and_another_protocol_are_refused(asked: Asked, tmp_path: Path) -> None:
     file = written(asked, tmp_path, 0)
     with pytest.raises(AdapterError, match="the version of the protocol, not 2"):

@@ -112,7 +112,7 @@ def test_an_archive_names_the_commit_that_it_is_of(root: Path) -> None:
     assert commit() == git("rev-parse", "HEAD")
 
 
-TOLD = {
+TOLD: dict[str, Any] = {
     "states": [
         {"member": "A", "view": {"id": {"counter": 1, "creator": "A"}, "members": ["A", "B"]}, "heard": ["B"]},
         {"member": "A", "view": {"id": {"counter": 2, "creator": "B"}, "members": ["A", "B"]}, "heard": []},
@@ -239,6 +239,16 @@ def test_no_row_is_one_line_that_names_file_and_remedy(
     assert said in told.err
     assert said.startswith("usage") or told.err.startswith(f"{file}: ")
     assert "cut off" not in told.err or told.err.endswith("): unpack the archive again\n")
+
+
+def test_a_row_is_printed_with_what_is_expected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps(TOLD | {"config": {"MaxBytes": 1}}))
+    assert print_row([str(file), "4"]) == 0
+    told = {name: json.loads(value) for name, value in (x.split(": ", 1) for x in capsys.readouterr().out.splitlines())}
+    before, multicast = TOLD["states"][0], {"type": "Multicast", "message": {"type": "VOTE"}}
+    after = {"outcome": "handled", "state": {**before, "voted": True, "heard": []}, "effects": [multicast, multicast]}
+    assert told == {"config": {"MaxBytes": 1}, "state": before, "event": {"type": "Decide"}, "expected": after}
 
 
 def test_a_row_of_no_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
