@@ -31,7 +31,7 @@ REQUIRED: Final = 0.97
 ELSEWHERE: Final = ("adapters", "groupcomm_proof", "groupcomm_spark", "groupcomm_field/jgroups")
 """What `port-go`, `prove`, `test-pipeline` and `jgroups-small` judge."""
 A_FILE: Final = 0.3
-"""Seconds that a further file of tests takes to be read."""
+"""Seconds that a further file of tests takes to be read; its fixtures are set up as well."""
 
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
@@ -78,24 +78,27 @@ def _statement(file: Path, line: int) -> range:
     return range(max(node.lineno for node in nodes if node.lineno <= line <= (node.end_lineno or 0)), line + 1)
 
 
-def judges(runs: Iterable[Run], file: str, lines: range) -> dict[str, float]:
-    """Give the tests that judge a statement, with their seconds: those that execute it, and the rest of their files."""
+def judges(runs: Iterable[Run], file: str, lines: range) -> dict[str, tuple[float, float]]:
+    """Give the tests that judge a statement: those that execute it, the cheapest first, and the rest of their files.
+
+    Each has its seconds, and those that its file takes to begin.
+    """
     asked = [(run, run.tests(file, lines)) for run in runs]
-    first = {test: run.seconds[test] for run, tests in asked for test in tests}
-    rest = {test: seconds for run, tests in asked if tests for test, seconds in run.seconds.items()}
-    return dict(sorted(first.items(), key=lambda each: each[1])) | {test: rest[test] for test in rest.keys() - first}
+    every = {test: (each, run.setup + A_FILE) for run, tests in asked if tests for test, each in run.seconds.items()}
+    first = sorted((test for _, tests in asked for test in tests), key=lambda test: sum(every[test]))
+    return {test: every[test] for test in (*first, *every)}
 
 
-def within(tests: dict[str, float], limit: float) -> list[str]:
-    """Give the first tests that take no longer than a limit, and one at least."""
-    spent, files, some = 0.0, set[str](), list[str]()
-    for test, seconds in tests.items():
-        spent += seconds + (test.partition("::")[0] not in files) * A_FILE
-        if some and spent > limit:
+def within(tests: dict[str, tuple[float, float]], limit: float) -> list[str]:
+    """Give the first tests that take no longer than a limit, and one at least; those of a file stand together."""
+    spent, files = 0.0, dict[str, list[str]]()
+    for test, (seconds, begins) in tests.items():
+        file = test.partition("::")[0]
+        spent += seconds + (file not in files) * begins
+        if files and spent > limit:
             break
-        files.add(test.partition("::")[0])
-        some.append(test)
-    return some
+        files.setdefault(file, []).append(test)
+    return [test for some in files.values() for test in some]
 
 
 def fails(copy: Path, tests: Sequence[str], seconds: float) -> str:
@@ -134,10 +137,14 @@ def fate(copy: Path, file: Path, mutant: Mutant, runs: Iterable[Run], limit: flo
     tests = judges(runs, str(file.relative_to(copy)), _statement(file, mutant.line))
     if not tests:
         return "not executed", ""
-    some = within(tests, limit / 10)
-    more = within({test: seconds for test, seconds in tests.items() if test not in some}, limit)
+    # Where the cheapest takes as long as that, its file is begun once.
+    limits = (limit / 10, limit)[sum(next(iter(tests.values()))) > limit / 10 :]
+    by = ""
     with broken(file, mutant):
-        by = fails(copy, some, limit / 10) or (fails(copy, more, limit) if more else "")
+        for seconds in limits:
+            some = within(tests, seconds)
+            by = by or (fails(copy, some, seconds) if some else "")
+            tests = {test: each for test, each in tests.items() if test not in some}
     return ("noticed" if by else "survived"), by
 
 

@@ -1,8 +1,9 @@
 """Tests that execute a line of the engine: each test file runs once under coverage.py, each test a context.
 
-As a plugin of pytest this module names the contexts, notes the seconds of each test that passes, and ends a file that
-takes longer than `SECONDS`: the tests after that are asked for no line. A run is kept in the cache, by the text of the
-test file, of what it may import, and of the engine. Processes that a test starts are not seen.
+As a plugin of pytest this module names the contexts, notes the seconds of each test that passes and of the dearest
+setup, and ends a file that takes longer than `SECONDS`: the tests after that are asked for no line. A run is kept in
+the cache, by the text of the test file, of what it may import, and of the engine. Processes that a test starts are not
+seen.
 """
 
 import hashlib
@@ -27,6 +28,7 @@ _NOT_RUN: Final = (
 )
 _started: Final = time.monotonic()
 _seconds: Final[dict[str, float]] = defaultdict(float)
+_setups: Final = [0.0]
 _failed: Final = set[str]()
 
 
@@ -41,7 +43,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    _seconds[report.nodeid] += report.duration
+    if report.when == "setup":
+        _setups.append(report.duration)
+    else:
+        _seconds[report.nodeid] += report.duration
     if not report.passed:
         _failed.add(report.nodeid)
 
@@ -50,14 +55,19 @@ def pytest_sessionfinish() -> None:
     now = coverage.Coverage.current()
     assert now is not None
     passed = {test: seconds for test, seconds in _seconds.items() if test not in _failed}
-    Path(f"{now.get_option('run:data_file')}").with_suffix(".json").write_text(json.dumps(passed), "utf-8")
+    told = json.dumps({"seconds": passed, "setup": max(_setups)})
+    Path(f"{now.get_option('run:data_file')}").with_suffix(".json").write_text(told, "utf-8")
 
 
 @frozen
 class Run:
-    """A run of a test file: the seconds of each test that passed, and the tests that execute a line."""
+    """A run of a test file: the seconds of each test that passed, those of the dearest setup, and who executes a line.
+
+    A fixture of a whole file is set up for the first test that asks for it.
+    """
 
     seconds: dict[str, float]
+    setup: float
     lines: coverage.CoverageData
 
     def tests(self, file: str, lines: Iterable[int]) -> list[str]:
@@ -93,7 +103,7 @@ def _run(copy: Path, file: str, data: Path) -> Run:
             sys.exit(f"{file}: {ran.stdout}{ran.stderr}")
     lines = coverage.CoverageData(str(data))
     lines.read()
-    return Run(json.loads(seconds.read_text("utf-8")), lines)
+    return Run(**json.loads(seconds.read_text("utf-8")), lines=lines)
 
 
 def tested(copy: Path, arguments: Iterable[str], seconds: float, *covered: str) -> subprocess.CompletedProcess[str]:

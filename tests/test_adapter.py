@@ -6,30 +6,37 @@ import re
 import subprocess
 import sys
 import time
+from array import array
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import evolve
 
-from groupcomm import gms
+from groupcomm import gms, stable
+from groupcomm.digest import Digest, DigestEntry
+from groupcomm.events import DigestPromised
 from groupcomm.shapes import shape_of
+from groupcomm.view import View, ViewId
 from groupcomm_commands.adapters import places_of
 from groupcomm_commands.main import main
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.ports import adapter as adapters
 from groupcomm_conformance.ports.adapter import Adapter, AdapterError, Gone
 from groupcomm_conformance.ports.conforming import Part, Places, kept, lines, rows, starts
-from groupcomm_conformance.ports.judging import Asked, Judge
+from groupcomm_conformance.ports.judging import Asked, Judge, WrongAnswerError
 from groupcomm_conformance.ports.plain import Plain, PlainError, schema
 from groupcomm_conformance.ports.port import Port
+from groupcomm_conformance.ports.prelude import Preludes
 from groupcomm_conformance.ports.renaming import WAYS, borne, renamed
 from groupcomm_conformance.ports.walking import Step, random_walk, walked
+from groupcomm_conformance.ports.widened import widened
 from groupcomm_conformance.protocols.derive import constants_of
-from groupcomm_conformance.steps.conform import table_of
-from groupcomm_conformance.steps.rows import Rows, replay
-from groupcomm_conformance.steps.table import HANDLED, StepTable, Tables
-from groupcomm_conformance.tla.values import identical
+from groupcomm_conformance.steps import conform
+from groupcomm_conformance.steps.conform import Conformance, table_of
+from groupcomm_conformance.steps.rows import Failure, Replayed, Rows, replay
+from groupcomm_conformance.steps.table import HANDLED, Result, StepTable, Tables
+from groupcomm_conformance.tla.values import Fn, identical
 from tests.cores import LAYERS, MANIFESTS, PROTOCOLS, ROOT
 
 STABLE = PROTOCOLS["stable"]
@@ -238,6 +245,25 @@ def test_what_is_no_adapter_is_refused(command: tuple[str, ...], text: str) -> N
         Adapter(command, patience=1.0)
 
 
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"name": 7}, "a string as name"),
+        ({"protocols": []}, "protocols, a list of strings"),
+        ({"can": ["step", 1]}, "can, a list of strings"),
+        ({"can": ["fly"]}, "can to be of step, keep, start, read, not fly"),
+        ({"can": ["read"]}, "can to have step or start"),
+        ({"can": ["start", "keep"]}, "can to have step, where it has keep"),
+        ({"more": 1}, "no field more"),
+    ],
+)
+def test_a_hello_that_is_not_as_it_must_be_is_refused(change: dict[str, Any], expected: str) -> None:
+    hello = {"seq": 1, "adapter": 1, "name": "n", "version": "1", "language": "C"}
+    told = json.dumps(hello | {"protocols": ["stable"], "can": ["step"]} | change)
+    with pytest.raises(AdapterError, match=f"its hello is not as adapter.schema.json has it: expected {expected}"):
+        Adapter(("sh", "-c", f"echo '{told}'; cat > /dev/null"))
+
+
 def test_another_version_and_another_protocol_are_refused(asked: Asked, tmp_path: Path) -> None:
     file = written(asked, tmp_path, 0)
     with pytest.raises(AdapterError, match="the version of the protocol, not 2"):
@@ -284,6 +310,18 @@ def test_other_names_and_numbers_are_rows_of_the_core_too(name: str, model: str)
         places = borne(rows_of, of, way) if way.suits(name) else None
         passed = replay(rows_of, protocol.core.step, places).passed
         assert passed or not way.suits(name), way.name
+
+
+def test_the_renamed_tables_of_an_archive_are_what_the_core_answers() -> None:
+    """One of each way that changes something: STABLE has no payloads, and each of its rows can be renamed."""
+    of, constants = table("stable", MODEL.name), constants_of(MANIFESTS["stable"].cfg(MODEL))
+    found = widened(STABLE, {MODEL.name: (of, constants)})
+    ways = "names", "mixed_names", "code_points", "counter_up", "counter_far", "seqnos_up"
+    assert {f"{MODEL.name}__{way}" for way in ways} == {*found}
+    for model, _, wide in found.values():
+        assert MODEL.name == model
+        assert replay(Rows(STABLE, wide, constants), stable.step).passed
+        assert len(wide) == len(of)
 
 
 def test_a_counter_of_32_bits_that_wraps_is_noticed_in_gms() -> None:
@@ -479,3 +517,102 @@ def test_a_schema_says_all_of_each_event_in_words_that_generators_know(name: str
     types = [each["properties"]["type"]["enum"] for each in events]
     assert all(len(each) == 1 for each in types)
     assert len({each[0] for each in types}) == len(events)
+
+
+@pytest.mark.parametrize(("kinds", "more"), [(5, []), (7, ["FAILS toy pair: and 2 kinds of failures more"])])
+def test_of_many_kinds_of_failures_the_first_five_are_told(kinds: int, more: list[str]) -> None:
+    failed = Replayed()
+    for number in range(kinds):
+        failed.add(Failure(number + 1, "crash", "", Fn({"member": "A"}), ()), f"E{number}")
+    part = Part("toy", "pair", "rows", None, "again", replayed=failed)
+    core = Conformance("toy", "pair", 0, None, failed, {}, 0.0, None)
+    crashes = [f"FAILS toy pair: crash: E{number}, 1 rows, such as {number + 1}" for number in range(5)]
+    for told in (lines(part, Places({}), failures_only=True), conform.lines(core, failures_only=True)):
+        assert [*crashes, *more] == [*told]
+
+
+def test_a_prelude_leads_from_the_start_to_a_state_by_what_is_in_it() -> None:
+    """The view and the vote come from the layer below, and C from the set of those that have a promise."""
+    view = View(ViewId(1, "A"), ("A", "B"))
+    digest = Digest((name, DigestEntry(2, 2, 2)) for name in view.members)
+    way: tuple[stable.Event, ...] = (stable.ViewInstalled(view, digest), DigestPromised("C"))
+    config, state = stable.Config(0, 1, 1), stable.start("A")
+    preludes = Preludes(STABLE, config)
+    assert () == preludes.of("A", STABLE.codec.to_spec(state))
+    for number, event in enumerate(way, start=1):
+        state, _ = stable.step(config, state, event)
+        assert STABLE.codec.to_spec(way[:number]) == preludes.of("A", STABLE.codec.to_spec(state))
+
+
+JUDGE = Judge(STABLE)
+START = STABLE.codec.to_spec(stable.start("A"))
+HELD = json.loads(JUDGE.state(START))
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict", "expected"),
+    [
+        ({"outcome": "done"}, "adapter_error", "an outcome, one of ignored, local_error, remote_error, handled"),
+        ({"outcome": "ignored", "state": HELD}, "adapter_error", "no field state where the outcome is ignored"),
+        ({"outcome": "handled", "effects": []}, "adapter_error", "the field state where the outcome is handled"),
+        ({"outcome": "handled", "state": HELD}, "adapter_error", "the field effects where the outcome is handled"),
+        ({"outcome": "handled", "state": {}, "effects": []}, "adapter_error", "state"),
+        ({"outcome": "handled", "state": HELD, "effects": [1]}, "adapter_error", "effects"),
+        ({"skipped": "no views", "see": "#7"}, "skipped", r"skipped: no views \(#7\)"),
+        ({"skipped": 1}, "adapter_error", "skipped to be a reason"),
+        ({"skipped": "no views", "outcome": "ignored"}, "adapter_error", "skipped to be a reason"),
+        ({"error": "out of memory"}, "crash", "the adapter says: out of memory"),
+        ({"error": 1}, "adapter_error", "error to be a text"),
+        ({"error": "out of memory", "outcome": "ignored"}, "adapter_error", "error to be a text"),
+    ],
+)
+def test_what_is_no_answer_has_a_verdict_and_says_what_was_expected(
+    told: dict[str, Any], verdict: str, expected: str
+) -> None:
+    with pytest.raises(WrongAnswerError, match=expected) as caught:
+        JUDGE.step(told, START)
+    assert verdict == caught.value.verdict
+
+
+@pytest.mark.parametrize("told", [{"ok": 1}, {"ok": False}, {"ok": True, "more": 1}, {"state": HELD}])
+def test_only_true_says_that_something_is_done(told: dict[str, Any]) -> None:
+    JUDGE.done({"ok": True})
+    with pytest.raises(WrongAnswerError, match='"ok": true, and nothing else'):
+        JUDGE.done(told)
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [({"state": HELD, "more": 1}, "a state, and nothing else"), ({"state": []}, "state"), ({"ok": True}, "a state")],
+)
+def test_what_is_read_is_a_state_alone(told: dict[str, Any], expected: str) -> None:
+    assert identical(START, JUDGE.kept({"state": HELD}))
+    with pytest.raises(WrongAnswerError, match=expected):
+        JUDGE.kept(told)
+
+
+NOTHING = {"outcome": "handled", "state": HELD, "effects": []}
+
+
+def test_a_member_that_keeps_its_state_tells_none() -> None:
+    assert ("handled", START, ()) == JUDGE.step({"outcome": "handled", "effects": []}, START, stateful=True)
+    assert ("ignored", START, ()) == JUDGE.step(NOTHING, START)
+    with pytest.raises(WrongAnswerError, match="no field state"):
+        JUDGE.step(NOTHING, START, stateful=True)
+
+
+@pytest.mark.parametrize("cell", [0, HANDLED])
+def test_a_step_that_changes_nothing_and_asks_for_nothing_is_one_that_is_ignored(cell: int) -> None:
+    """Which of the two it is no port need know; an error is something else."""
+    timeout = STABLE.codec.to_spec(stable.StableTimeout())
+    assert isinstance(START, Fn)
+    assert isinstance(timeout, Fn)
+    one = StepTable({}, (START,), (timeout,), (Result({}, ()),), array("I", [cell]), 0.0, 0.0)
+    asked = Asked(JUDGE, one)
+    assert [None, None] == [asked.verdict(0, told) for told in ({"outcome": "ignored"}, NOTHING)]
+    refused = asked.verdict(0, {"outcome": "local_error"})
+    assert refused is not None
+    assert ("wrong_outcome", "local_error") == (refused.verdict, refused.outcome)
+    changed = asked.verdict(0, NOTHING | {"state": HELD | {"pending": True}})
+    assert changed is not None
+    assert ("wrong_outcome", "handled") == (changed.verdict, changed.outcome)

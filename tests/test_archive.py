@@ -22,13 +22,14 @@ from groupcomm_conformance.ports import packing
 from groupcomm_conformance.ports.archive import Archive, read_archive
 from groupcomm_conformance.ports.behaviour import changes, digest, other_fields, section, shapes
 from groupcomm_conformance.ports.errors import VectorError
+from groupcomm_conformance.ports.minimal import chosen
 from groupcomm_conformance.ports.packing import pack, release
 from groupcomm_conformance.ports.pages import SPEC, linked, specification
 from groupcomm_conformance.ports.row import main as print_row
 from groupcomm_conformance.ports.row import row
 from groupcomm_conformance.ports.vector_files import MANIFEST, RELEASE, SCHEMA, Made, protocol_files
 from groupcomm_conformance.ports.vector_reader import Released, read_release
-from groupcomm_conformance.ports.words import arms
+from groupcomm_conformance.ports.words import arms, transitions
 from groupcomm_conformance.steps.rows import Rows, replay
 from tests.cores import MANIFESTS, PROTOCOLS, ROOT
 from tests.test_adapter import table
@@ -95,6 +96,64 @@ def test_each_link_leads_to_a_file_of_the_archive(root: Path) -> None:
     links = {(path, target) for path, text in pages.items() for target in LINK.findall(text) if target}
     assert ("PORTING.md", "VECTORS.md") in links
     assert {str(Path(path).parent / target) for path, target in links} <= {*made}
+
+
+def test_an_archive_names_the_commit_that_it_is_of(root: Path) -> None:
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", f"{root}", "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit() -> object:
+        return json.loads(release(root, names=("stable",))[1][RELEASE])["commit"]
+
+    assert commit() == ""
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "x")
+    assert commit() == git("rev-parse", "HEAD")
+
+
+TOLD: dict[str, Any] = {
+    "states": [
+        {"member": "A", "view": {"id": {"counter": 1, "creator": "A"}, "members": ["A", "B"]}, "heard": ["B"]},
+        {"member": "A", "view": {"id": {"counter": 2, "creator": "B"}, "members": ["A", "B"]}, "heard": []},
+    ],
+    "events": [
+        {"type": "Vote", "sender": "B", "view": {"counter": 1, "creator": "A"}},
+        {"type": "Vote", "sender": "A", "view": {"counter": 1, "creator": "A"}},
+        {"type": "Vote", "sender": "Z", "view": {"counter": 1, "creator": "A"}},
+        {"type": "Decide"},
+    ],
+    "effects": [{"type": "Multicast", "message": {"type": "VOTE"}}],
+    "results": [[{"voted": True, "heard": []}, [0, 0]], [{}, [0]]],
+    "rows": [[0, 0, 0, 3], [0, 0, 0, 3]],
+}
+"""A file of a model: the senders B, A and Z, and an event that is handled, in two states."""
+
+
+def test_few_rows_are_one_of_each_way() -> None:
+    """In the first state B is in the view and was heard, A is the member, Z nobody, and the view is the member's own."""
+    model = json.dumps(TOLD).encode()
+    assert chosen({"one": model, "two": model}) == {"one": [1, 2, 3, 4, 5, 6, 7]}
+    handled = [[0, 0, 0, 3], [0, 0, 0, 4]]
+    assert chosen({"one": model, "two": json.dumps(TOLD | {"rows": handled}).encode()})["two"] == [8]
+
+
+def test_the_table_of_an_event_has_its_ways_with_the_number_of_rows_and_the_first() -> None:
+    toy = load(ROOT / "tests" / "data", "toy")
+    schema = {"$defs": {"Vote": {"properties": {"type": 0, "sender": 0, "view": 0}}}}
+    rows = [[0, 0, 1, 3], [0, 0, 2, 4]]
+    page = transitions(toy, schema, {"pair": json.dumps(TOLD | {"rows": rows}).encode()})
+    _, decide, vote = page.split("\n## ")
+    table = "| ends | fields that change | effects, in this order | rows | first |\n| --- | --- | --- | --- | --- |\n"
+    assert decide.startswith("Decide()\n\n`Decide`, Toy.tla:13.\n\n```tla\nDecide(s, e) ==\n")
+    assert decide.endswith(
+        f"```\n\n{table}| handled |  | Multicast/VOTE | 1 | pair 8 |\n"
+        "| handled | heard, voted | Multicast/VOTE, Multicast/VOTE | 1 | pair 4 |\n"
+    )
+    assert vote == (
+        f"Vote(sender, view)\n\n{table}| ignored |  |  | 4 | pair 1 |\n"
+        "| local_error |  |  | 1 | pair 3 |\n| remote_error |  |  | 1 | pair 7 |\n"
+    )
 
 
 def test_a_link_out_of_the_archive_is_words() -> None:
@@ -180,6 +239,16 @@ def test_no_row_is_one_line_that_names_file_and_remedy(
     assert said in told.err
     assert said.startswith("usage") or told.err.startswith(f"{file}: ")
     assert "cut off" not in told.err or told.err.endswith("): unpack the archive again\n")
+
+
+def test_a_row_is_printed_with_what_is_expected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps(TOLD | {"config": {"MaxBytes": 1}}))
+    assert print_row([str(file), "4"]) == 0
+    told = {name: json.loads(value) for name, value in (x.split(": ", 1) for x in capsys.readouterr().out.splitlines())}
+    before, multicast = TOLD["states"][0], {"type": "Multicast", "message": {"type": "VOTE"}}
+    after = {"outcome": "handled", "state": {**before, "voted": True, "heard": []}, "effects": [multicast, multicast]}
+    assert told == {"config": {"MaxBytes": 1}, "state": before, "event": {"type": "Decide"}, "expected": after}
 
 
 def test_a_row_of_no_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groupcomm_conformance.tla.chart import Bounds, chart
+from groupcomm_conformance.tla.outline import outline
 from groupcomm_conformance.tla.readable import Change, brief, diff
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, parse
@@ -344,3 +345,27 @@ def test_of_a_large_set_only_what_came_and_went_is_told() -> None:
 def test_values_are_written_for_people() -> None:
     text = brief(parse('[f |-> {2, 10}, e |-> <<>>, s |-> <<"A", TRUE>>]'))
     assert text == "[e: <<>>, f: {2, 10}, s: <<A, TRUE>>]"
+
+
+def test_an_outline_has_a_line_a_step() -> None:
+    sent = """<<[type |-> "Multicast", message |-> [type |-> "VOTE"]], [type |-> "Send", to |-> "B", message |-> [type |-> "ACK"]]>>"""
+    steps = [
+        step(1, "Init", None, state(up='{"A", "B"}', views="<<1>>")),
+        step(2, "Vote", act("Vote", "A", '[type |-> "VoteTimeout"]', effects=sent), state()),
+        step(3, "ReceiveStable", act("ReceiveStable", "B", received("A"), "ignored"), state()),
+        step(4, "ReceiveStable", act("ReceiveStable", "A", received("A")), state()),
+        step(5, "LoseData", act("LoseData", "B", outcome="none", given='[sender |-> "A"]'), state()),
+        step(6, "Crash", None, state()),
+    ]
+    lines = [
+        "1. views: <<1>>",
+        "2. A: Vote -> all: VOTE, B: ACK",
+        "3. B: ReceiveStable (STABLE from A): ignored",
+        "4. A: ReceiveStable (own STABLE)",
+        "5. * B: LoseData sender=A (data from A, lost)",
+        "6. * Crash",
+    ]
+    assert lines == outline(steps)
+    assert f"{lines[-1]}, and back to state 2" == outline(steps, back_to=2)[-1]
+    assert f"{lines[-1]}, and so it stays for ever" == outline(steps, stutters=True)[-1]
+    assert ["1. up: {A}"] == outline([step(1, "Init", None, state(up='{"A"}'))])

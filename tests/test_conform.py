@@ -1,10 +1,12 @@
 """The checker of local steps, checked: broken implementations get the verdict that they deserve."""
 
+import ast
 import copy
 import json
 import re
 import shutil
 import time
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,15 +22,18 @@ from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 from groupcomm_commands import conform as conform_command
 from groupcomm_commands import mutants as command
 from groupcomm_conformance.models import checking
+from groupcomm_conformance.models.instruments import Harvest
 from groupcomm_conformance.models.manifest import Manifest, UnknownNameError, load
+from groupcomm_conformance.ports.renaming import is_row
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.codec import Codec
 from groupcomm_conformance.steps import conform, rows
 from groupcomm_conformance.steps import table as steptable
 from groupcomm_conformance.steps.mutants import implementation
-from groupcomm_conformance.steps.table import StepTable, TableError, Tables
+from groupcomm_conformance.steps.table import HANDLED, StepTable, TableError, Tables
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Fn, Value, show
+from groupcomm_conformance.tlc import run as tlc
 
 ROOT = Path(__file__).parent.parent
 
@@ -114,6 +119,16 @@ def test_every_state_meets_every_event(pair: Pair) -> None:
     assert all(pair.table.count().values())
     assert set(pair.table.starts) == {"A", "B", "C"}
     assert set(pair.table.starts.values()) <= set(pair.table.states)
+
+
+def test_a_renamed_cell_is_a_row_where_the_core_answers_so(pair: Pair) -> None:
+    """A driver asks a port for these alone: a cell that is left out without reason is judged nowhere."""
+    table = pair.table
+    assert all(is_row(pair.rows, place) for place in range(len(table)))
+    # What is ignored is handled here, and the other way round; errors change places.
+    cells = array("I", [0 if cell >= HANDLED else (HANDLED, 2, 1)[cell] for cell in table.cells])
+    wrong = rows.Rows(derive.load(pair.manifest), evolve(table, cells=cells), derive.constants_of(pair.cfg))
+    assert not any(is_row(wrong, place) for place in range(len(table)))
 
 
 # Broken implementations
@@ -208,6 +223,22 @@ def returns_another_class(config: stable.Config, state: stable.State, event: sta
     return (after if after is state else (after.view, after.vote)), effects
 
 
+class Name(str):
+    """Equal to the text, and no text of the protocol."""
+
+    __slots__ = ()
+
+
+def another_class_of_text(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    after, effects = stable.step(config, state, event)
+    return (after if after is state else evolve(after, member=Name(after.member))), effects
+
+
+def unknown_effect(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    after, effects = stable.step(config, state, event)
+    return after, (*effects, object()) if effects else effects
+
+
 BROKEN: list[tuple[Broken, str, set[str]]] = [
     (wrong_minimum, "wrong_state", {"StableReceived"}),
     (missed_reset, "wrong_state", {"StabilityReceived"}),
@@ -224,6 +255,8 @@ BROKEN: list[tuple[Broken, str, set[str]]] = [
     (listed_effects, "adapter_error", {"StableTimeout", "PromiseWithdrawn"}),
     (returns_a_dictionary, "adapter_error", {"StableTimeout", "PromiseWithdrawn"}),
     (returns_another_class, "adapter_error", {"StableTimeout"}),
+    (another_class_of_text, "adapter_error", {"StableReceived", "ViewInstalled"}),
+    (unknown_effect, "adapter_error", {"StableTimeout"}),
 ]
 
 
@@ -262,13 +295,22 @@ def test_quick_rows_of_a_long_table_do_not_time_out(pair: Pair) -> None:
 
 
 def test_rows_that_can_be_translated_are_judged_where_others_cannot(pair: Pair) -> None:
+    """A core is not asked for the others: it may refuse whatever it does not know."""
     some = copy.copy(pair.rows)
-    some.events, some.problem = [None, *pair.rows.events[1:]], "the event has no translation"
-    replayed = rows.replay(some, stable.step)
-    without = len(pair.table.states)  # a row of each state
+    some.states, some.events = [None, *pair.rows.states[1:]], [None, *pair.rows.events[1:]]
+    some.problem = "these have no translation"
+    asked: list[object] = []
+
+    def listens(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+        asked.extend((state, event))
+        return stable.step(config, state, event)
+
+    replayed = rows.replay(some, listens)
+    without = len(pair.table.states) + len(pair.table.events) - 1
     passed = len(pair.table) - without
     assert {**dict.fromkeys(rows.VERDICTS, 0), "adapter_error": without, "pass": passed} == replayed.counts
-    assert "the event has no translation" == getattr(replayed.first, "reason", None)
+    assert "these have no translation" == getattr(replayed.first, "reason", None)
+    assert None not in asked
 
 
 def test_memory_between_steps_is_found(pair: Pair) -> None:
@@ -313,6 +355,42 @@ def test_another_start_is_found(pair: Pair) -> None:
     assert "Start(A) -> start('A'): pending FALSE -> TRUE" == came.conditions["start"]
 
 
+def test_a_start_that_raises_is_found(pair: Pair) -> None:
+    def raises(member: str) -> stable.State:
+        raise ZeroDivisionError(member)
+
+    assert "start('A') raised ZeroDivisionError: A" == pair.conform(start=raises).conditions["start"]
+
+
+def conditions_of(pair: Pair, table: StepTable, replayed: rows.Replayed) -> dict[str, str]:
+    protocol, constants = derive.load(pair.manifest), derive.constants_of(pair.cfg)
+    conditions = conform.side_conditions(rows.Rows(protocol, table, constants), stable, pair.cfg, replayed)
+    return {name: wrong for name, wrong in conditions.items() if wrong}
+
+
+def test_a_table_without_starts_says_nothing_of_them(pair: Pair) -> None:
+    replayed = rows.replay(pair.rows, stable.step)
+    assert {"start": "the table has no Start"} == conditions_of(pair, evolve(pair.table, starts={}), replayed)
+
+
+def test_rows_that_do_not_end_leave_open_whether_a_core_has_memory(pair: Pair) -> None:
+    replayed = rows.Replayed()
+    replayed.counts["timeout"] = 1
+    assert {"no_hidden_state": "not checked: there are rows that do not end"} == conditions_of(
+        pair, pair.table, replayed
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "outcome"), [({"outcome": "violates: TypeOK"}, "violates: TypeOK"), ({"harvest": None}, "holds")]
+)
+def test_a_model_that_does_not_hold_has_no_rows_that_speak(pair: Pair, change: dict[str, object], outcome: str) -> None:
+    checked = evolve(pair.checked, **change)  # type: ignore[arg-type]
+    came = evolve(pair, checked=checked).conform()
+    assert (False, None) == (came.ok, came.table)
+    assert f"the model does not hold ({outcome}): see groupcomm check --model pair" == came.problem
+
+
 def test_a_model_without_the_claim_that_steps_are_local_does_not_speak(pair: Pair) -> None:
     cfg = evolve(pair.cfg, properties=())
     conditions = conform.side_conditions(pair.rows, stable, cfg, rows.replay(pair.rows, stable.step))
@@ -333,17 +411,22 @@ def test_a_field_that_the_specification_does_not_have_is_found(pair: Pair) -> No
     assert len(pair.table) == replayed.counts["adapter_error"]
 
 
-def test_a_codec_that_drops_something_is_found(pair: Pair) -> None:
+@pytest.mark.parametrize(
+    ("name", "lost"),
+    [("pending", False), ("received_bytes", 500), ("size", 500)],
+    ids=["of every state", "of a state that none reaches", "of an event that no model has"],
+)
+def test_a_codec_that_drops_something_is_found(pair: Pair, name: str, lost: int) -> None:
     class Careless(Codec):
         def to_spec(self, value: object) -> Value:
             spec = super().to_spec(value)
-            return spec.replace(pending=False) if isinstance(spec, Fn) and "pending" in spec else spec
+            return spec.replace(**{name: min(spec.get(name), lost)}) if isinstance(spec, Fn) and name in spec else spec
 
     protocol = derive.load(pair.manifest)
     careless = evolve(protocol, codec=Careless(protocol.codec.tags))
     told = rows.Rows(careless, pair.table, derive.constants_of(pair.cfg))
     conditions = conform.side_conditions(told, stable, pair.cfg, rows.replay(told, stable.step))
-    assert conditions["bijection"]
+    assert " came back as " in conditions["bijection"]
 
 
 def test_a_failure_shows_what_is_needed_to_see_and_repeat_it(pair: Pair) -> None:
@@ -354,6 +437,16 @@ def test_a_failure_shows_what_is_needed_to_see_and_repeat_it(pair: Pair) -> None
     assert re.search(r"^  expected handled: .*minimum\.", text, re.MULTILINE)
     assert re.search(r"^    state\.minimum\.[AB] -1 -> 0$", text, re.MULTILINE)
     assert f"groupcomm conform stable --model pair --row {failure.row}" in text
+
+
+def test_an_error_that_was_not_expected_is_shown_with_its_reason(pair: Pair) -> None:
+    failure = rows.replay(pair.rows, blames_the_peer).first
+    assert failure is not None
+    shown = failure.text(pair.table, "groupcomm conform")
+    outcomes = (
+        "  expected local_error\n  got      remote_error\n  expected -> got\n    outcome local_error -> remote_error\n"
+    )
+    assert f"{outcomes}  raised: " in shown
 
 
 # The table
@@ -378,6 +471,23 @@ def test_a_table_survives_storing(pair: Pair) -> None:
     assert all(pair.table.expected(row) == stored.expected(row) for row in range(1, len(stored) + 1))
 
 
+def test_a_table_that_is_asked_for_fresh_is_made_anew_and_kept(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harvest, tables, anew = pair.checked.harvest, Tables(tmp_path), evolve(pair.table, tlc_seconds=77.0)
+    assert harvest is not None
+    tables.store(pair.key, pair.table)
+    monkeypatch.setattr(conform, "make", lambda *_: anew)
+    for where, fresh, seconds in (
+        (tables, False, pair.table.tlc_seconds),
+        (None, False, 77.0),
+        (tables, True, 77.0),
+        (tables, False, 77.0),
+    ):
+        table, key = conform.table_of(pair.manifest, pair.manifest.models[0], harvest, where, fresh=fresh)
+        assert (seconds, pair.key) == (table.tlc_seconds, key)
+
+
 def test_chunks_give_the_same_table(pair: Pair) -> None:
     harvest = pair.checked.harvest
     assert harvest is not None
@@ -398,12 +508,12 @@ def test_chunks_give_the_same_table(pair: Pair) -> None:
 
 
 ROW = '"<<\\"row\\", <<3, 0, 3>>>>"'
-HANDLED = '"<<[bytes |-> 1], <<>>>>"'
+CAME = '"<<[bytes |-> 1], <<>>>>"'
 
 
 @pytest.mark.parametrize(
     "lines",
-    [[ROW, HANDLED], [ROW, HANDLED, ROW], [ROW, HANDLED, HANDLED, HANDLED], [HANDLED], [ROW, HANDLED, HANDLED]],
+    [[ROW, CAME], [ROW, CAME, ROW], [ROW, CAME, CAME, CAME], [CAME], [ROW, CAME, CAME]],
     ids=["result missing", "cut off by a row", "result too many", "no row", "no states"],
 )
 def test_every_row_is_accounted_for(lines: list[str]) -> None:
@@ -416,6 +526,50 @@ def test_every_row_is_accounted_for(lines: list[str]) -> None:
 
     with pytest.raises(TableError):
         read()
+
+
+TWO = Harvest(frozenset({Fn({"member": "A"}), Fn({"member": "B"})}), frozenset(), frozenset())
+
+
+def printed(event: str, *, states: int = 1) -> list[str]:
+    """What TLC prints of a chunk of one state, and of one event, which is ignored."""
+    values = ("event", Fn({"type": event})), ("row", (0,)), ("end", states, 1)
+    return [show(show(value)) for value in values]
+
+
+def made(monkeypatch: pytest.MonkeyPatch, *runs: list[str], local: Harvest = TWO, outcome: str = "holds") -> StepTable:
+    """Make a table, a state a run, where TLC prints these lines."""
+    waiting = iter(runs)
+
+    def run(*_: object, on_line: Callable[[str], None], **__: object) -> SimpleNamespace:
+        for line in next(waiting):
+            on_line(line)
+        return SimpleNamespace(outcome=outcome, violated="Invariant", cpu_seconds=0.0)
+
+    monkeypatch.setattr(tlc, "run", run)
+    return steptable.make([], "MCToy", Cfg(), local, chunk=1)
+
+
+def test_a_table_is_what_all_runs_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = made(monkeypatch, printed("Came"), printed("Came"))
+    assert ((Fn({"member": "A"}), Fn({"member": "B"})), (Fn({"type": "Came"}),)) == (table.states, table.events)
+    assert ["ignored", "ignored"] == [table.outcome(row) for row in (1, 2)]
+    for row in (0, 3):
+        with pytest.raises(IndexError, match=f"rows are 1 to 2, not {row}"):
+            table.place(row)
+
+
+def test_runs_that_tell_something_else_are_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TableError, match="Invariant is violated"):
+        made(monkeypatch, printed("Came"), outcome="violates: Invariant")
+    with pytest.raises(TableError, match="not print as many states and events as it counted"):
+        made(monkeypatch, printed("Came", states=2))
+    with pytest.raises(TableError, match="not print as many states and events as it counted"):
+        made(monkeypatch, printed("Came")[:-1])
+    with pytest.raises(TableError, match="two chunks of the table have different events"):
+        made(monkeypatch, printed("Came"), printed("Went"))
+    with pytest.raises(TableError, match="a local state is a record, not 1"):
+        made(monkeypatch, local=evolve(TWO, local=frozenset({1})))
 
 
 # The commands
@@ -491,6 +645,42 @@ def test_mutants_are_made_of_what_step_reaches() -> None:
     assert {"step", "_new_round", "State.joined", "start"} <= {mutant.function for mutant in made}
     assert len(made) == len({mutant.name for mutant in made}) > 100
     assert not any("assert_never" in mutant.before for mutant in made)
+
+
+@pytest.mark.parametrize(
+    ("form", "changes"),
+    [
+        ("a == b", ["a != b"]),
+        ("a < b", ["a <= b", "a >= b", "a == b"]),
+        ("a and b", ["a or b", "b", "a"]),
+        ("not a", ["a"]),
+        ("a - b", ["a + b", "a | b", "a"]),
+        ("b if a else c", ["c if a else b", "b", "c"]),
+        ("1", ["2", "0"]),
+        ("True", ["False"]),
+        ("'x'", ["'xx'"]),
+        ("'words for people'", []),
+        ("min(a, b)", ["max(a, b)"]),
+        ("g(a, b)", ["g(b, a)"]),
+        ("(a, b, c)", ["(b, c)", "(a, c)", "(a, b)", "(b, a, c)", "(a, c, b)"]),
+        ("evolve(state, a=b, c=d)", ["evolve(state, c=d)", "evolve(state, a=b)"]),
+        ("RemoteProtocolError(a, b, 'why')", ["RemoteProtocolError(b, a, 'why')"]),
+    ],
+)
+def test_each_form_of_python_has_its_changes(form: str, changes: list[str]) -> None:
+    made = implementation.changed("m", ast.parse(f"class C:\n    def f(self, a: int) -> str:\n        return {form}"))
+    assert [f"C.f: return {form} -> return {each}" for each in changes] == [each.name for each in made]
+
+
+def test_statements_are_left_out_and_a_step_leaves_its_state_or_has_no_effects() -> None:
+    module = "def f(a):\n    if a:\n        raise a\n\ndef step(state, event):\n    return (after(state), event)\n"
+    assert [each.name for each in implementation.changed("m", ast.parse(module))] == [
+        "f: if a: -> if not a:",
+        "f: if a: raise a -> pass",
+        "f: raise a -> pass",
+        "step: return (after(state), event) -> return (state, event)",
+        "step: return (after(state), event) -> return (after(state), ())",
+    ]
 
 
 def test_mutants_are_killed_or_told(

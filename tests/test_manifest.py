@@ -78,6 +78,9 @@ Apply == TRUE
 LeakyApply == FALSE
 SomeonePurges == TRUE
 JoinerVotes == TRUE
+RequestServable ==
+    /\\ SomeonePurges
+    /\\ JoinerVotes
 ====
 """
 
@@ -274,8 +277,16 @@ def test_the_root_is_found_from_any_folder_inside(tmp_path: Path) -> None:
          "recorded.yaml:3: expected NoPrematurePurge among the violated claims, as ablation_view violates it first"),
         ("[NoPrematurePurge, RequestServable]}", "[NoPrematurePurge, TypeOK]}",
          "recorded.yaml:3: expected a claim that is no type invariant, not TypeOK"),
+        ("[NoPrematurePurge, RequestServable]}", "[NoPrematurePurge, RequestServable/2]}",
+         "recorded.yaml:3: expected RequestServable among the violated claims, as RequestServable/2 is"),
+        ("[NoPrematurePurge, RequestServable]}", "[NoPrematurePurge, RequestServable, RequestServable/3]}",
+         "recorded.yaml:3: expected one of the 2 conjuncts of RequestServable, not RequestServable/3"),
         ("    CheckView: false", "    tier: smoke\n    CheckView: true",
          "models.yaml:24: expected another value than that of join_small, CheckView = TRUE"),
+        ("Variant: repaired", "Variant: repaired, Gone: 1",
+         "models.yaml:3: expected a constant of the modules, but none declares Gone"),
+        ("{SomeonePurges: join,", "{SomeoneVotes: join,",
+         "models.yaml:8: expected a predicate that the modules of join define, but none defines SomeoneVotes"),
         # Nothing to judge.
         ("{SomeonePurges: join,", "{SomeonePurges: [],",
          "models.yaml:8: expected the models in which SomeonePurges must be reached, not an empty list"),

@@ -53,10 +53,10 @@ def files(project: Path) -> dict[str, bytes]:
 
 
 def test_what_is_as_recorded_is_not_written(project: Path, results: Results) -> None:
-    (project / "spec/toy/recorded.yaml").chmod(0o444)
-    before = files(project)
+    file = project / "spec/toy/recorded.yaml"
+    before, written = files(project), file.stat().st_mtime_ns
     assert [] == recorded(project, results)
-    assert before == files(project)
+    assert (before, written) == (files(project), file.stat().st_mtime_ns)
 
 
 def test_figures_are_replaced_and_no_other_file_is_written(project: Path, results: Results) -> None:
@@ -105,6 +105,13 @@ def test_a_claim_that_is_renamed_is_recorded_anew(project: Path, results: Result
         load(project, "toy")
     assert ["toy hasty: violates [NoHastyCommit] -> [NoEarlyCommit]"] == recorded(project, results)
     assert before == (project / "spec/toy/recorded.yaml").read_text()
+
+
+def test_conjuncts_are_recorded_behind_the_claims_by_their_number(project: Path, results: Results) -> None:
+    parts = frozenset({"NoEarlyCommit/10", "NoEarlyCommit/2", "CommittedStays/3"})
+    assert [
+        "toy hasty: violates [NoEarlyCommit] -> [NoEarlyCommit, CommittedStays/3, NoEarlyCommit/2, NoEarlyCommit/10]"
+    ] == recorded(project, {"hasty": evolve(results["hasty"], conjuncts=parts)})
 
 
 def test_an_outcome_that_was_not_expected_is_not_recorded(project: Path, results: Results) -> None:

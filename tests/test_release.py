@@ -24,6 +24,7 @@ from groupcomm_conformance.ports.on_core import follow
 from groupcomm_conformance.ports.packing import pack, write
 from groupcomm_conformance.ports.vector_files import FORMAT, MANIFEST, RELEASE, Made, protocol_files
 from groupcomm_conformance.ports.vector_reader import read_release
+from groupcomm_conformance.ports.walking import Begun
 from tests.cores import MANIFESTS, PROTOCOLS, ROOT, core_of
 
 STABLE, MANIFEST_OF = PROTOCOLS["stable"], MANIFESTS["stable"]
@@ -85,6 +86,24 @@ def test_what_is_packed_is_read_back_and_passes(made: Made, tmp_path: Path) -> N
     assert released.counts("join_small")["rows"] == len(sets["join_small"].table)
     assert sets["pair_faults"].walks
     assert all(walk.members is not None for walk in sets["pair_faults"].walks)
+
+
+def test_a_scenario_is_packed_with_its_story_and_passes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this one C leaves, and comes back as another incarnation."""
+    monkeypatch.setattr(vector_files, "scenarios_of", lambda *_: [ROOT / "conformance/scenarios/stable/rejoin.yaml"])
+    told = json.loads(vector_files.scenarios_file(ROOT, STABLE))
+    (story,) = told["scenarios"]
+    assert "the vote of C's earlier incarnation does not count for its new one" == story["title"]
+    assert ["FLAW-15", "STB-14", "STB-19", "AMB-56"] == story["requirements"]
+    entry = {"scenario": "rejoin", "counts": story["counts"]}
+    (folder / "scenarios.json").write_text("{}")
+    changed(folder, MANIFEST, lambda manifest: manifest["scenarios"].append(entry))
+    changed(folder, "scenarios.json", lambda file: file.update(told))
+    released = read_release(folder, STABLE).of("scenarios/rejoin")
+    (walk,) = released.walks
+    assert {"A", "B", "C"} == {*walk.firsts}
+    assert ["C"] == [step.member for step in walk.steps if isinstance(step, Begun) or step.begins]
+    assert follow(STABLE, released) == (None, [])
 
 
 def test_what_is_written_over_earlier_vectors_is_all_there_is(made: Made, tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from groupcomm_conformance.models.manifest import Manifest, load
 from groupcomm_conformance.models.modules import read_tree
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps.conform import table_of
-from groupcomm_conformance.steps.mutants import report
+from groupcomm_conformance.steps.mutants import report, spec_by_tlc, verdicts
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
 from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons, explanations
+from groupcomm_conformance.steps.mutants.implementation import Mutant
 from groupcomm_conformance.steps.mutants.places import unheard
 from groupcomm_conformance.steps.mutants.shapes import Shapes
 from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed, confront, sample
@@ -23,6 +24,7 @@ from groupcomm_conformance.steps.mutants.verdicts import Judged, _common, judge
 from groupcomm_conformance.steps.table import Tables
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.tree import Apply, Name, Number
+from groupcomm_conformance.tla.values import Fn, Value
 from groupcomm_conformance.tlc import syntax
 from groupcomm_conformance.tlc.errors import ParseFailed, UnexpectedOutput
 
@@ -111,6 +113,70 @@ def test_a_parameter_that_every_call_gives_one_constant_rules_places_out() -> No
     assert "Same: check = s -> check # s" in names
 
 
+FORMS = r"""---- MODULE Forms ----
+EXTENDS Integers, Sequences
+Implied(s) == s.a => s.b
+Negated(s) == ~s.a
+Every(s) == \A x \in 1 .. s.n : x \in s.set
+Joined(s) == s.list \o s.more
+Added(s) == Append(s.list, 0)
+Kept(s) == SelectSeq(s.list, LAMBDA x : x)
+Filtered(s) == {x \in s.set : x}
+Pair(s) == <<s.a, s.b>>
+Viewed(s, e) == s.view = e.view
+Named(s) == CASE s.a -> "a" [] s.b -> "b" [] OTHER -> "c"
+Step(s, e) == <<Implied(s), Negated(s), Every(s), Joined(s), Added(s), Kept(s), Filtered(s), Pair(s), Viewed(s, e), Named(s)>>
+Start(m) == m
+====
+"""
+
+
+def test_each_form_has_its_changes() -> None:
+    definitions = tree.read(syntax.export([], "Forms", generated={"Forms": FORMS}))
+    view = Fn({"view": Fn({"id": 1, "creator": "A"})})
+    made = [each.name for each in mutants(definitions, {}, Shapes.of([view]), ()) if each.operator != "Step"]
+    assert len(made) == len({*made})
+    assert {*made} == {
+        "Implied: s.a dropped from s.a => s.b",
+        "Negated: ~s.a -> s.a",
+        r"Every: \A x \in 1 .. s.n : x \in s.set -> \E x \in 1 .. s.n : x \in s.set",
+        "Every: 1 .. s.n -> (1 + 1) .. s.n",
+        "Every: 1 .. s.n -> 1 .. (s.n - 1)",
+        "Every: 1 -> 2",
+        "Every: 1 -> 0",
+        r"Every: x \in s.set -> x \notin s.set",
+        r"Joined: s.list \o s.more -> s.list",
+        r"Joined: s.list \o s.more -> s.more",
+        r"Joined: s.list \o s.more -> s.more \o s.list",
+        "Added: Append(s.list, 0) -> s.list",
+        r"Added: Append(s.list, 0) -> <<0>> \o s.list",
+        "Added: 0 -> 1",
+        "Kept: SelectSeq(s.list, LAMBDA x : x) -> s.list",
+        r"Filtered: x dropped from {x \in s.set : x}",
+        "Pair: s.a dropped from <<s.a, s.b>>",
+        "Pair: s.b dropped from <<s.a, s.b>>",
+        "Pair: <<s.a, s.b>> -> <<s.b, s.a>>",
+        "Viewed: s.view = e.view -> s.view # e.view",
+        "Viewed: s.view = e.view -> s.view.creator = e.view.creator",
+        "Viewed: s.view = e.view -> s.view.id = e.view.id",
+        "Named: CASE s.a and the next exchanged",
+        "Named: CASE s.b and the next exchanged",
+        'Named: "a" -> "ax"',
+        'Named: "b" -> "bx"',
+        'Named: "c" -> "cx"',
+    }
+
+
+def test_a_field_is_exchanged_for_one_of_its_type_and_never_for_an_empty_one() -> None:
+    """What is empty in all states may be of any type."""
+    texts: dict[str, Value] = {"type": "x", "name": "A", "to": "B", "n": 1, "least": 2, "flag": True}
+    parts: dict[str, Value] = {"list": (1,), "more": (2,), "none": (), "no": ()}
+    sets: dict[str, Value] = {"set": frozenset({1}), "other": frozenset()}
+    shapes = Shapes.of([Fn(texts | parts | sets)])
+    alike = {name: shapes.alike(name, frozenset({name})) for name in ("n", "name", "list", "set", "none", "flag")}
+    assert alike == {"n": ["least"], "name": ["to"], "list": ["more"], "set": ["other"], "none": [], "flag": []}
+
+
 TELLING = """---- MODULE Telling ----
 IsVote(message) == message.type = "VOTE"
 Late(s, event) == CASE event.type = "Late" -> s [] event.type = "Later" -> ~s
@@ -159,6 +225,21 @@ def test_a_start_that_differs_is_noticed(judged: Judged) -> None:
     assert found == Noticed("Start(A)")
 
 
+def test_verdicts_are_kept_for_the_same_tables(
+    toy: Manifest, tables: dict[str, ModelTable], judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confronted: list[int] = []
+
+    def confronting(*_: object, workers: int | None) -> list[Noticed | None]:  # noqa: ARG001
+        confronted.append(len(judged.mutants))
+        return [*judged.noticed]
+
+    monkeypatch.setattr(verdicts, "broken", lambda *_: (judged.definitions, [*judged.mutants], judged.unheard))
+    for each in (tables, tables, {"pair": evolve(tables["pair"], key="of another specification")}):
+        assert judge(toy, each, cache=tmp_path, confronting=confronting) == judged
+    assert len(confronted) == 2
+
+
 def changed(definitions: tree.Definitions, becomes: tree.Expression) -> SpecMutant:
     """A mutant of `Decide` whose whole body is something else."""
     decide = definitions.find("Decide")
@@ -190,6 +271,28 @@ def test_a_row_that_cannot_be_evaluated_is_noticed_by_that_and_the_others_are_ju
     assert [each and each.fails for each in found] == [None, True, None, True]
     assert found[1] is not None
     assert "out of domain" in found[1].by
+
+
+def test_what_no_sample_notices_meets_all_states(
+    toy: Manifest, definitions: tree.Definitions, tables: dict[str, ModelTable], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each once, in whatever number of blocks, the original among them."""
+    seen: list[tuple[int, int]] = []
+
+    def run(_bench: spec_by_tlc.Bench, left: Sequence[int], block: spec_by_tlc.Block) -> dict[int, Noticed]:
+        seen.extend((number, state) for number in left for state in block.states)
+        return {}
+
+    monkeypatch.setattr(spec_by_tlc, "CHUNK", 2)
+    monkeypatch.setattr(spec_by_tlc.Bench, "run", run)
+    only = {name: each.table for name, each in tables.items()}
+    assert [None, None] == confront(toy.folders, definitions, [place("a"), place("b")], only, CONSTANTS, workers=3)
+    assert sorted(seen) == [(number, state) for number in range(3) for state in range(len(only["pair"].states))]
+
+
+def test_a_line_that_is_no_tuple_is_of_the_specification() -> None:
+    assert spec_by_tlc.printed(r'"<<\"step\", 1>>"') == ("step", 1)
+    assert [spec_by_tlc.printed(line) for line in ("7", '"voted"', '"<<voted"', "<<1, 2>>")] == [None] * 4
 
 
 def test_a_mutant_that_does_not_parse_is_an_error(
@@ -263,16 +366,39 @@ def test_a_survivor_without_a_reason_fails_whatever_the_score() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reasons", "stale"),
+    ("reasons", "stale", "lines"),
     [
-        (Reasons({"b": Reason("equivalent", "it was once")}), {"b": ""}),
-        (Reasons({}, {"Decide": "no model had it once"}), {"Decide": "a model has it"}),
+        (Reasons({"b": Reason("equivalent", "it was once")}), {"b": ""}, ["STALE: a reason for what is no mutant: b"]),
+        (
+            Reasons({"a": Reason("equivalent", "it was once")}),
+            {"a": "pair row 1"},
+            ["STALE: a reason for what is noticed: a", "  pair row 1"],
+        ),
+        (
+            Reasons({}, {"Decide": "no model had it once"}),
+            {"Decide": "a model has it"},
+            ["STALE: a reason for what is noticed: Decide", "  a model has it"],
+        ),
     ],
 )
-def test_a_reason_for_what_is_noticed_is_stale(reasons: Reasons, stale: dict[str, str]) -> None:
+def test_a_reason_for_what_is_noticed_is_stale(reasons: Reasons, stale: dict[str, str], lines: list[str]) -> None:
     judged = judged_so([place("a")], [Noticed("pair row 1")])
     found = report.spec_told(judged, reasons, 1.0)
     assert (found["stale"], found["ok"]) == (stale, False)
+    assert lines == [*report.spec_lines(found)][:-1]
+
+
+def test_of_a_core_95_in_100_are_killed_and_each_other_has_a_reason() -> None:
+    fates = [report.Fate(Mutant("m", "f", 3, f"a{n}", "b", ""), "row 1" if n else "") for n in range(20)]
+    reasons = Reasons({"f: a0 -> b": Reason("unreached", "nothing comes", "a crash")})
+    found = report.told("toy", ["pair"], fates, reasons, 1.0)
+    assert (found["killed"], found["survived"], found["score"], found["ok"]) == (19, 1, 95.0, True)
+    assert [*report.lines(found)][:-1] == [
+        *("unreached: line 3: f: a0 -> b", "  - a0", "  + b", "  nothing comes; it needs a crash")
+    ]
+    assert report.told("toy", ["pair"], fates, Reasons(), 1.0)["ok"] is False
+    assert report.told("toy", ["pair"], fates[:-1], reasons, 1.0)["ok"] is False
+    assert report.told("toy", ["pair"], fates[1:], reasons, 1.0)["ok"] is False
 
 
 def test_an_event_that_no_model_has_must_be_explained() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from groupcomm_conformance.tla import tree
-from groupcomm_conformance.tla.tree import Apply, Definitions, Let, Name, TreeError, Writer, children
+from groupcomm_conformance.tla.tree import Apply, Definitions, Let, Name, Number, TreeError, Writer, children
 from groupcomm_conformance.tlc import syntax
 from groupcomm_conformance.tlc.errors import ParseFailed
 
@@ -144,14 +144,39 @@ def test_local_operators_are_in_their_order(forms: Definitions) -> None:
 
 def test_a_module_that_does_not_parse_is_no_tree() -> None:
     broken = "---- MODULE Broken ----\nA == 1 +\n====\n"
-    with pytest.raises(ParseFailed, match="Broken"):
+    with pytest.raises(
+        ParseFailed, match=r"Broken: SANY does not export it: .*Could not parse module Broken from file"
+    ):
         syntax.export([], "Broken", generated={"Broken": broken})
 
 
-@pytest.mark.parametrize("text", ["", "<html/>", "<modules><context/></modules>"])
-def test_what_is_no_export_of_sany_is_refused(text: str) -> None:
-    with pytest.raises(TreeError):
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no XML: "),
+        ("<html/>", "no RootModule in html"),
+        ("<modules><RootModule>M</RootModule><context/></modules>", "no module M"),
+    ],
+)
+def test_what_is_no_export_of_sany_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(TreeError, match=reason):
         tree.read(text)
+
+
+DECIMAL = """<modules><RootModule>M</RootModule><context>
+<entry><UID>1</UID><ModuleNode><uniquename>M</uniquename><UserDefinedOpKindRef><UID>2</UID></UserDefinedOpKindRef>
+</ModuleNode></entry>
+<entry><UID>2</UID><UserDefinedOpKind><location><line><begin>2</begin></line><filename>M</filename></location>
+<uniquename>A</uniquename><arity>0</arity><body><DecimalNode/></body></UserDefinedOpKind></entry>
+</context></modules>"""
+
+
+def test_an_operator_that_is_not_understood_is_left_out_of_a_standard_module_alone() -> None:
+    """`A == 1.5`: one of the module itself that was left out would be mutated, and judged, nowhere."""
+    with pytest.raises(TreeError, match="an expression of the kind DecimalNode"):
+        tree.read(DECIMAL)
+    library = tree.read(DECIMAL.replace("<filename>M<", "<filename>Reals<"))
+    assert library.find("A") is None
 
 
 INNER = r"""---- MODULE Inner ----
@@ -180,7 +205,18 @@ def test_of_a_module_that_is_instantiated_nothing_is_read() -> None:
     assert outer.of_module("Inner") == []
 
 
-def test_a_form_that_is_not_understood_is_refused() -> None:
-    node = Apply(Name("$Unknown", "builtin", 1))
-    with pytest.raises(TreeError, match=r"\$Unknown"):
-        Writer().text(node)
+ONE = Number(1)
+
+
+@pytest.mark.parametrize(
+    ("form", "operands", "reason"),
+    [
+        ("$Unknown", (), r"\$Unknown"),
+        ("$Case", (ONE,), "an arm of a CASE"),
+        ("$RcdConstructor", (ONE,), "a field of a record"),
+        ("$Except", (ONE, ONE), "an EXCEPT with something else"),
+    ],
+)
+def test_a_form_that_is_not_understood_is_refused(form: str, operands: tuple[Number, ...], reason: str) -> None:
+    with pytest.raises(TreeError, match=reason):
+        Writer().text(Apply(Name(form, "builtin", 1), operands))

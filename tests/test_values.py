@@ -138,6 +138,9 @@ def test_show_writes_canonical_text(value: Value, text: str) -> None:
         ("[a |-> 1, b]", 10, "expected a field, not 'b'"),
         ("[a |-> 1, a |-> 2]", 10, "field a stands twice"),
         ("(1 :> 2 @@ 1 :> 3)", 11, "key 1 stands twice"),
+        ("[a |-> 1; b |-> 2]", 8, "expected ',' or ']', not ';'"),
+        ("(1 = 2)", 3, "expected ':>', not '='"),
+        ("(1 :> 2, 3 :> 4)", 7, "expected '@@' or ')', not ','"),
         ("{1} 2", 4, "'2' after the end of the value"),
         ("<<1, ?>>", 5, "'?' starts no value"),
         ('"open', 0, "'\"' starts no value"),
@@ -146,8 +149,10 @@ def test_show_writes_canonical_text(value: Value, text: str) -> None:
 def test_bad_text_is_refused_with_its_place(text: str, position: int, reason: str) -> None:
     with pytest.raises(ValueSyntaxError) as caught:
         parse(text)
-    assert (position, reason) == (caught.value.position, caught.value.reason)
-    assert f"{reason} at offset {position}: " in str(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 - our own bytes, as of a process that reads for another
+    for error in (caught.value, again):
+        assert (text, position, reason) == (error.text, error.position, error.reason)
+        assert f"{reason} at offset {position}: " in str(error)
 
 
 def test_a_state_is_a_record_of_its_variables() -> None:
@@ -163,6 +168,7 @@ def test_a_function_is_an_immutable_mapping_in_canonical_order() -> None:
     assert ["a", "b", "c"] == list(fn) == list(fn.keys())
     assert [("a", 1), ("b", 2), ("c", 3)] == list(fn.items())
     assert [1, 2, 3] == list(fn.values())
+    assert "Fn({'a': 1, 'b': 2, 'c': 3})" == repr(fn)
     assert (1, 3, None, 0) == (fn["a"], len(fn), fn.get("z"), fn.get("z", 0))
     assert "a" in fn
     assert "z" not in fn
@@ -196,7 +202,7 @@ def test_true_is_not_one() -> None:
 
 @pytest.mark.parametrize("alien", [1.5, None, [1], {"a": 1}, b"x", (1, None)])
 def test_what_is_no_value_is_refused(alien: Any) -> None:  # noqa: ANN401 - that is the point
-    for write in (show, to_json):
+    for write in (order, show, to_json):
         with pytest.raises(TypeError, match="not a TLA\\+ value"):
             write(alien)
 
@@ -216,6 +222,10 @@ def test_what_is_no_value_is_refused(alien: Any) -> None:  # noqa: ANN401 - that
 def test_the_itf_encoding(value: Value, json: Any) -> None:  # noqa: ANN401 - JSON literals of any shape
     assert json == to_json(value)
     assert identical(value, from_json(json))
+
+
+def test_plain_integers_and_arrays_are_values_too() -> None:
+    assert identical((1, ("a", True)), from_json([1, ["a", True]]))
 
 
 @pytest.mark.parametrize(

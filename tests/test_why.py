@@ -8,7 +8,7 @@ from attrs import evolve
 
 from groupcomm_conformance.models.checking import Cache, CheckedModel, differences, run_model
 from groupcomm_conformance.models.manifest import Manifest, Model, load
-from groupcomm_conformance.tla.witnesses import Leaf, instrumented
+from groupcomm_conformance.tla.witnesses import Leaf, conjuncts, instrumented
 from groupcomm_conformance.why.why import Reasons, Why, why
 
 DATA = Path(__file__).parent / "data"
@@ -231,3 +231,25 @@ def test_conjuncts_are_told_apart_and_keep_their_columns() -> None:
 )
 def test_what_cannot_be_taken_apart_is_left_whole(text: str, expected: list[tuple[str, str]]) -> None:
     assert expected == leaves(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("IF a THEN IF b THEN p ELSE q ELSE r", [("p", ""), ("q", ""), ("r", "")]),
+        ("(a /\\ (b => c))", [("a", ""), ("c", "")]),
+        ("CASE a -> b => c [] OTHER -> d", [("CASE a -> b => c [] OTHER -> d", "")]),
+        ("LET f(x) == IF x THEN 1 ELSE 2 IN p(f) /\\ q", [("p(f)", ""), ("q", "")]),
+        (r"LET a == LET b == 1 IN b IN \A m \in S : P(a, m)", [("P(a, m)", "m")]),
+    ],
+)
+def test_what_is_unfolded_is_taken_apart_further(text: str, expected: list[tuple[str, str]]) -> None:
+    found = instrumented(text, "why", unfold=lambda _: None)[1]
+    assert expected == [(leaf.formula, " ".join(leaf.names)) for leaf in found]
+
+
+def test_each_conjunct_stands_alone_among_what_is_true() -> None:
+    """An ablation must violate each: what is left of a claim is no longer than that conjunct."""
+    lines = "    /\\ \\A m \\in S :\n          /\\ {}\n          /\\ {}\n    /\\ {}"
+    texts = [("a(m)", "TRUE", "TRUE"), ("TRUE", "b", "TRUE"), ("TRUE", "TRUE", "c => d")]
+    assert [lines.format(*each) for each in texts] == [*conjuncts(lines.format("a(m)", "b", "c => d"))]

@@ -299,9 +299,8 @@ def _claim(plan: Plan, violated: str, heard: Heard) -> str:
     if violated == STORY and plan.model.erratum is not None:
         return plan.model.erratum.claim
     if violated.startswith(SHOWN):
-        ill_typed = [claim for claim in heard.falls if claim in plan.manifest.type_invariants]
         sought = plan.model.erratum.claim if plan.model.erratum is not None else next(iter(heard.falls))
-        return ill_typed[0] if ill_typed else sought
+        return next((claim for claim in heard.falls if claim in plan.manifest.type_invariants), sought)
     if violated in cfg.claims:
         return violated
     unnamed = [claim for claim in cfg.properties if modules.step_of(claim) is None]

@@ -34,14 +34,14 @@ class Preludes:
     protocol: Protocol
     config: Any
     _core: AnyCore = field(init=False)
-    _known: dict[tuple[str, str], tuple[Fn, ...] | None] = field(factory=dict, init=False)
+    _known: dict[str, tuple[Fn, ...] | None] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._core = self.protocol.core
 
     def of(self, member: str, state: Value) -> tuple[Fn, ...] | None:
         """Give the events that lead from the start of a member to a state; None where none are found."""
-        key = member, show(state)
+        key = show(state)  # with the member
         if key not in self._known:
             self._known[key] = self._search(member, self.protocol.codec.from_spec(state, self.protocol.state))
         return self._known[key]

@@ -415,7 +415,7 @@ class Writer:
             return self._constructed(sign, operands, bounds)
         if sign in _PREFIX and len(operands) == 1:
             return _PREFIX[sign] + self.operand(operands[0])
-        if len(operands) == 2 and (sign in _INFIX or _SYMBOL.search(sign)):  # noqa: PLR2004 - infix
+        if len(operands) == 2 and _SYMBOL.search(sign):  # noqa: PLR2004 - infix
             left, right = map(self.operand, operands)
             return f"{left} {_INFIX.get(sign, sign)} {right}"
         arguments = f"({', '.join(map(self.text, operands))})" if operands else ""

@@ -303,8 +303,6 @@ def _atom(token: str) -> Value:
 def _field(token: str) -> str:
     if not token.endswith("|->"):
         raise _Unexpected(f"expected a field, not {token!r}")
-    if len(_fields) >= _REMEMBERED:
-        _fields.clear()
     name = _fields[token] = token[:-3].rstrip()
     return name
 

@@ -324,7 +324,7 @@ class _Asked(_Run):
         try:
             with self._watched():
                 told = self._answer(arguments)
-            lives = told is not None and not self._timed_out
+            lives = not self._timed_out  # whether the JVM has ended is asked when it is taken
             return self._ended(*(told or self._to_the_end()))
         finally:
             resident.give_back(self._kept, usable=lives)

@@ -39,7 +39,7 @@ def reached(
             return
         entered.add(number)
         for name in names_in(definition.body, inside):
-            if name.kind == "defined" and name.number in definitions.operators:
+            if name.number in definitions.operators:
                 visit(definitions.operators[name.number])
         found[number] = definition
 

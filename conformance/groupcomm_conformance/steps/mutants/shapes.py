@@ -38,11 +38,11 @@ class Shapes:
         return cls({names: {key: frozenset(types) for key, types in fields.items()} for names, fields in found.items()})
 
     def alike(self, name: str, beside: frozenset[str]) -> list[str]:
-        """Other fields of the type of `name`, in the records that have it and those `beside` it."""
+        """Other fields of the type of `name`, in the records that have all of `beside`, `name` among them."""
         found = {
             other
             for names, fields in self.records.items()
-            if name in names and beside <= names
+            if beside <= names
             for other, types in fields.items()
             if other not in {name, "type"} and types == fields[name] and "nothing" not in types
         }
