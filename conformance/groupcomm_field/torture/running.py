@@ -35,9 +35,7 @@ _ROOM: Final = 20_000  # bytes of a log, before the disk is full
 _SILENCES: Final = 6  # chance decides whether the last message of one is among the lost
 _SLOW: Final = 3_600  # seconds that a clock is set back
 _LOSSY: Final = evolve(CALM, loss=0.5)
-_LACKS: Final = (
-    5.0  # times the patience: all are in one view, some wait for the state, and nothing comes; then one is declared
-)
+_LACKS: Final = 5.0  # times the patience: some wait for the state, and nothing comes; then one is declared
 _COMING: Final = "bytes of a coming state"
 _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patience
 
