@@ -152,6 +152,10 @@ RequestsAll(s, e) ==
        ELSE [step EXCEPT !.effects = [i \in DOMAIN @ |->
                 IF @[i].type = "Datagram" THEN [@[i] EXCEPT !.message.ranges = Whole(@)] ELSE @[i]]]
 
+\* Each request is sent twice.
+RequestsTwice(s, e) ==
+    LET step == Step(s, e) IN IF e.type = "RequestTimeout" THEN [step EXCEPT !.effects = @ \o @] ELSE step
+
 \* A member that is asked sends all that it keeps of the origin.
 AnswersAll(s, e) ==
     IF e.type = "XmitReqReceived" /\ Step(s, e).outcome = "handled"
