@@ -42,16 +42,16 @@ check: need-java $(STAMP) ## check all models with TLC, then the implementation 
 	@$(BIN)/groupcomm check $(if $(FRESH),--fresh,--cached) $(ARGS)
 	@$(MAKE) --no-print-directory -j2 conform explore documents
 
-# (One core is busy with it, as with `documents`; `conform` has the other.)
+# (One core is busy with it.)
 explore: $(STAMP) ## search whole stacks exhaustively: what applications see
 	@$(BIN)/groupcomm explore $(if $(FRESH),,--cached)
 
-documents: need-java $(STAMP) ## write into build/docs what the manifests say: a requirement without a check, or a flaw without a reason, fails
-	@$(BIN)/groupcomm requirements
-	@$(BIN)/groupcomm assumptions
-	@$(BIN)/groupcomm guarantees --check
-	@$(BIN)/groupcomm jgroups --table
-	@$(BIN)/groupcomm errata
+documents: $(addprefix document-,requirements assumptions guarantees jgroups errata) ## write into build/docs what the manifests say: a requirement without a check, or a flaw without a reason, fails
+
+document-guarantees: OPTION := --check
+document-jgroups: OPTION := --table
+document-%: need-java $(STAMP)
+	@$(BIN)/groupcomm $* $(OPTION)
 
 conform: need-java $(STAMP) ## check the implementation against the models, with what the cache has of them (some minutes without)
 	@$(BIN)/groupcomm conform $(if $(FRESH),,--cached) $(ARGS)
