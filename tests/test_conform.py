@@ -125,7 +125,7 @@ def test_a_renamed_cell_is_a_row_where_the_core_answers_so(pair: Pair) -> None:
     """A driver asks a port for these alone: a cell that is left out without reason is judged nowhere."""
     table = pair.table
     assert all(is_row(pair.rows, place) for place in range(len(table)))
-    # What is ignored is handled here, and the other way round; errors change places.
+    # An ignored event is handled here, and the other way round; errors change places.
     cells = array("I", [0 if cell >= HANDLED else (HANDLED, 2, 1)[cell] for cell in table.cells])
     wrong = rows.Rows(derive.load(pair.manifest), evolve(table, cells=cells), derive.constants_of(pair.cfg))
     assert not any(is_row(wrong, place) for place in range(len(table)))

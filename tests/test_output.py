@@ -150,7 +150,7 @@ def test_a_message_inside_another_is_of_it_and_what_stands_before_it_too() -> No
 
 
 def test_a_jvm_that_is_kept_says_on_stderr_only_what_is_new(tmp_path: Path) -> None:
-    """What one run made it say is no word on the next."""
+    """A word of one run is none on the next."""
     jvm = JVM(["/bin/sh", "-c", "echo one >&2; echo; read x; echo two >&2; echo; read x"], tmp_path, asked=True)
     try:
         jvm.lines.readline()

@@ -168,7 +168,7 @@ def test_each_form_has_its_changes() -> None:
 
 
 def test_a_field_is_exchanged_for_one_of_its_type_and_never_for_an_empty_one() -> None:
-    """What is empty in all states may be of any type."""
+    """A field that is empty in all states may be of any type."""
     texts: dict[str, Value] = {"type": "x", "name": "A", "to": "B", "n": 1, "least": 2, "flag": True}
     parts: dict[str, Value] = {"list": (1,), "more": (2,), "none": (), "no": ()}
     sets: dict[str, Value] = {"set": frozenset({1}), "other": frozenset()}

@@ -136,7 +136,7 @@ ArrivalsAreCounted == [][ArrivalsAreCountedStep]_vars
 -----------------------------------------------------------------------------
 (* Defects: in the place of MemberStep *)
 
-\* A caller's mistake is ignored; a late message is refused; what is ignored counts as handled.
+\* A caller's mistake is ignored; a late message is refused; an event that is ignored counts as handled.
 IgnoresMisuse(s, e) == LET step == Step(s, e) IN IF step.outcome = "local_error" THEN Ignored(s) ELSE step
 RefusesLate(s, e) ==
     IF e.type = "DataReceived" /\ e.message.seqno >= FirstSeqno /\ Step(s, e).outcome = "ignored"

@@ -220,17 +220,17 @@ ConnectionsAreCountedStep ==
         IN /\ local'[m].opened = local[m].opened + Cardinality(new)
            /\ \A p \in new \cap DOMAIN local[m].sends : p \in DOMAIN local[m].known /\ local'[m].known[p] > local[m].known[p]
 
-\* What no correct peer or caller causes is refused; what is late, or says nothing new, is ignored;
+\* An event that no correct peer or caller causes is refused; one that is late, or says nothing new, is ignored;
 MisuseIsRefusedStep ==
     act'.action = "Misuse" =>
         act'.outcome \in IF act'.event.type \in {"RetransmitTimeout", "SilenceReported"}
                             \/ (act'.event.type = "ViewInstalled" /\ act'.member \in MembersOf(act'.event.view))
                          THEN {"ignored"} ELSE {"local_error", "remote_error"}
 
-\* nothing else is refused;
+\* no other event is refused;
 NoEventRefusedStep == act'.outcome \in {"local_error", "remote_error"} => act'.action = "Misuse"
 
-\* and what is handled changes the state, or has effects.
+\* and an event that is handled changes the state, or has effects.
 HandledDoesSomethingStep ==
     act'.outcome = "handled" => act'.from_start \/ local'[act'.member] # local[act'.member] \/ act'.effects # <<>>
 

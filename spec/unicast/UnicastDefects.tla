@@ -73,7 +73,7 @@ RefusesOldAckStep(s, e) ==
     IF e.type = "AckReceived" /\ e.sender \in DOMAIN s.sends /\ e.message.seqno >= s.sends[e.sender].next
     THEN RemoteError(s) ELSE Step(s, e)
 
-\* A view is ignored. What is ignored counts as handled.
+\* A view is ignored. An event that is ignored counts as handled.
 IgnoresViewsStep(s, e) == IF e.type = "ViewInstalled" THEN Ignored(s) ELSE Step(s, e)
 HandlesLateStep(s, e) == [Step(s, e) EXCEPT !.outcome = IF @ = "ignored" THEN "handled" ELSE @]
 
