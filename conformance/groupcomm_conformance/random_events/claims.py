@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
@@ -24,6 +24,7 @@ from groupcomm_conformance.models.instruments import ROOT, Run, remembered
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.modules import Modules, read_modules, read_tree
 from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed, printed
+from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.verdicts import Judged
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.folding import folded
@@ -206,7 +207,7 @@ def module_text(root: Root, asked: Mapping[str, set[str]], modules: Modules, cfg
         for at, mutant in enumerate(root.weakened.mutants):
             if mutant.name not in names:
                 continue
-            lines += copies(root, top, at, f"Weak_{number}_")
+            lines += copies(root, top, [mutant.operator], replacing(mutant), f"Weak_{number}_")
             fell = f'PrintT(ToString(<<"fell", "{claim}", {at}>>)) /\\ TLCSet({number}, TRUE)'
             begun = f'PrintT(ToString(<<"begin", {at}>>)) /\\ ' if tells else ""
             said.append(f"(IF TLCGet({number}) THEN TRUE ELSE {begun}IF Weak_{number}_{top} THEN TRUE ELSE {fell})")
@@ -232,17 +233,29 @@ def module_text(root: Root, asked: Mapping[str, set[str]], modules: Modules, cfg
     return Run(text, evolve(cfg, invariants=invariants, properties=tuple(claims[False])))
 
 
-def copies(root: Root, top: str, at: int, prefix: str) -> Iterator[str]:
-    """Write the operators between a claim and the place that is changed, each under a name of its own."""
-    mutant = root.weakened.mutants[at]
-    operators = root.definitions.operators
-    changed = next(number for number in root.used if operators[number].name.text == mutant.operator)
-    copied = {number for number in root.uses[top] & root.used.keys() if changed in root.used[number]}
+Changing: TypeAlias = Callable[[Expression, str, Callable[[Expression], str]], str]
+"""What stands for an expression in a copy, with its text there, and with what writes another as it was."""
+
+
+def replacing(mutant: SpecMutant) -> Changing:
+    """Put what a mutant becomes in the place of what it changes."""
+
+    def changed(node: Expression, text: str, plain: Callable[[Expression], str]) -> str:
+        return f"({plain(mutant.becomes)})" if node is mutant.place else text
+
+    return changed
+
+
+def copies(root: Root, top: str, operators: Collection[str], changing: Changing, prefix: str) -> Iterator[str]:
+    """Write the operators from a claim to those that are changed, each under a name of its own."""
+    all_operators = root.definitions.operators
+    changed = {number for number in root.used if all_operators[number].name.text in operators}
+    copied = {number for number in root.uses[top] & root.used.keys() if changed & root.used[number]}
     # No other module may name a LOCAL operator.
     todo = [*copied]
     while todo:
-        for number in {*defined_names(operators[todo.pop()].body)} & root.used.keys() - copied:
-            if root.definitions.find(operators[number].name.text) is None:
+        for number in {*defined_names(all_operators[todo.pop()].body)} & root.used.keys() - copied:
+            if root.definitions.find(all_operators[number].name.text) is None:
                 copied.add(number)
                 todo.append(number)
 
@@ -250,7 +263,7 @@ def copies(root: Root, top: str, at: int, prefix: str) -> Iterator[str]:
         if each.number in copied:
             return f"{prefix}{each.text}"
         local = each.kind == "parameter" or (
-            each.kind == "defined" and each.number not in root.definitions.operators and not each.is_instantiated
+            each.kind == "defined" and each.number not in all_operators and not each.is_instantiated
         )
         return f"{each.text}_{each.number}" if local and each.number > 0 else each.text
 
@@ -267,11 +280,11 @@ def copies(root: Root, top: str, at: int, prefix: str) -> Iterator[str]:
     plain = Writer(name, form)
 
     def around(node: Expression, text: str) -> str:
-        return f"({plain.text(mutant.becomes)})" if node is mutant.place else form(node, text)
+        return changing(node, form(node, text), plain.text)
 
     # An operator stands before its users.
     order = sorted(copied, key=lambda number: (len(root.used[number] & copied), number))
-    yield from Writer(name, around).definitions(operators[number] for number in order)
+    yield from Writer(name, around).definitions(all_operators[number] for number in order)
 
 
 # Running it

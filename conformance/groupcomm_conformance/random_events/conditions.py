@@ -2,9 +2,13 @@ r"""Judging the conditions of `Step`: without one of them, a claim must be viola
 
 Guards are conditions with a name, and each has an ablation. This makes the ablations of all other conditions: a
 conjunct or a disjunct is dropped, or one branch of an IF is taken always. The models that control an ablation
-search with such a step until one of their claims is violated: the smallest first, the first 10,000 states of each. A
-condition that no claim notices is needless, or decides what no claim speaks of (which rows notice), or a claim is
+search with such a step until one of their claims is violated: first up to 1,000 states of each, then up to 10,000.
+A condition that no claim notices is needless, or decides what no claim speaks of (which rows notice), or a claim is
 missing.
+
+A conjunct matters where it is false, a disjunct where it is true, and an IF that is taken always where it would not
+be taken. So each model is searched once with the step as it is, and tells which conditions matter in it, and in
+which state first. Until then a search without the condition is the same, and holds.
 
 Claims, and the group around the members, use operators of the step as they are: only `Step` and `Start` get copies of
 what is changed.
@@ -16,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from attrs import define, evolve, field
 
@@ -26,29 +30,45 @@ from groupcomm_conformance.models.instruments import ROOT, Run, remembered
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.modules import read_modules, scope
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
-from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed
+from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed, printed
 from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.verdicts import Judged, broken
 from groupcomm_conformance.tla.folding import folded
-from groupcomm_conformance.tla.tree import Apply, Definitions, Name
+from groupcomm_conformance.tla.tree import Apply, Definitions, Expression, Name
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import EvaluationFailed, TimedOut
 
-from .claims import Root, copies
+from .claims import Changing, Root, copies, replacing
 from .weakening import Weakenings, all_used, called
 
 MOST: Final = 10_000
 """The most states of a search."""
+_FEW: Final = 1_000
+"""The most of a first search: most violations are near."""
+_EACH: Final = 50
+"""The most transitions for each of these states: without a condition a step may lead to the same state for ever."""
+_STEPS: Final = 1_999
+"""The register that counts transitions."""
+_SEEN: Final = 2_000
+"""The first register of conditions that have mattered."""
+_NOTING: Final = r"""
+Weak_Said(i) ==
+    IF TLCGet(i) THEN TRUE ELSE PrintT(ToString(<<"matters", i, TLCGet("distinct")>>)) /\ TLCSet(i, TRUE)
+Weak_True(i, b) == IF b THEN Weak_Said(i) ELSE FALSE
+Weak_False(i, b) == IF b THEN TRUE ELSE ~Weak_Said(i)
+"""
 
+_SHOWN: Final = 5
 _SECONDS: Final = 600
 """A limit for what never ends: on a busy machine a search takes a minute, and MOST is its bound."""
 _BRANCH: Final = re.compile(r": IF .* -> IF (TRUE|FALSE)( \(place \d+\))?$")
-_JUNCTIONS: Final = frozenset({r"\land", r"\lor", "$ConjList", "$DisjList", "=>"})
+_DISJUNCTIONS: Final = frozenset({r"\lor", "$DisjList"})
+_JUNCTIONS: Final = frozenset({r"\land", "$ConjList", "=>"}) | _DISJUNCTIONS
 _ROOTS: Final = ("Step", "Start")
 
 
-class _Verdicts(Store):
+class _Found(Store):
     name = "conditions.json"
 
 
@@ -68,14 +88,16 @@ def judge(
     definitions, mutants, _ = broken(manifest, tables)
     conditions = [each for each in mutants if _is_condition(each)]
     models = _models(manifest, definitions.module)
-    judging = _Judging(manifest, definitions, conditions, models, most, _Verdicts(cache) if cache else None)
+    judging = _Judging(manifest, definitions, conditions, models, most, _Found(cache) if cache else None)
     with ThreadPoolExecutor(workers) as pool:
+        judging.matters = dict(zip((model.name for model in models), pool.map(judging.mattering, models), strict=True))
         found: list[Noticed | None] = []
         for at, each in enumerate(pool.map(judging.judged, range(len(conditions))), start=1):
             progress(at, len(conditions), conditions[at - 1].name)
             found.append(each)
     names = tuple(model.name for model in judging.models)
-    return Judged(definitions, manifest.protocol, names, tuple(conditions), tuple(found), ())
+    places = {each.name: judging.places(at) for at, each in enumerate(conditions) if found[at] is None}
+    return Judged(definitions, manifest.protocol, names, tuple(conditions), tuple(found), (), places)
 
 
 def _is_condition(mutant: SpecMutant) -> bool:
@@ -86,6 +108,18 @@ def _is_condition(mutant: SpecMutant) -> bool:
             return _BRANCH.search(mutant.name) is not None
         case _:
             return False
+
+
+def _asked(mutant: SpecMutant) -> tuple[Expression, bool]:
+    """Give the condition that is changed, and the value with which it matters."""
+    if not isinstance(mutant.place, Apply):
+        raise TypeError(mutant.name)
+    sign, operands = mutant.place.operator.text, mutant.place.operands
+    if sign == "$IfThenElse":
+        return operands[0], mutant.becomes is operands[2]
+    rest = mutant.becomes
+    left = {id(rest), *(map(id, rest.operands) if isinstance(rest, Apply) else ())}
+    return next(each for each in operands if id(each) not in left), sign in _DISJUNCTIONS
 
 
 def _models(manifest: Manifest, module: str) -> list[Model]:
@@ -117,7 +151,9 @@ class _Judging:
     conditions: Sequence[SpecMutant]
     models: Sequence[Model]
     most: int
-    store: _Verdicts | None
+    store: _Found | None
+    matters: Mapping[str, Mapping[int, int]] = field(factory=dict)
+    """By model, the conditions that matter in it, each with the number of states before the first where it does."""
     _root: Root = field(init=False)
     _noticed: Counter[tuple[str, str]] = field(factory=Counter)
     """How many conditions of an operator a model has noticed, and how many of all ("")."""
@@ -129,6 +165,43 @@ class _Judging:
         weakened = Weakenings(tuple(self.conditions), none, tuple(frozenset[str]() for _ in self.conditions))
         self._root = Root(self.definitions.module, self.definitions, {}, weakened, uses, used, {})
 
+    def mattering(self, model: Model) -> dict[int, int]:
+        """Search a model with the step as it is: which conditions matter, after how many states."""
+        asked: dict[int, list[str]] = {}
+        for at, each in enumerate(self.conditions):
+            condition, value = _asked(each)
+            asked.setdefault(id(condition), []).append(f"Weak_{value}({_SEEN + at}, ")
+
+        def noting(node: Expression, text: str, _plain: Callable[[Expression], str]) -> str:
+            around = asked.get(id(node), [])
+            return f"{''.join(around)}{text}{')' * len(around)}"
+
+        registers = (f"ASSUME TLCSet({_SEEN + at}, FALSE)\n" for at in range(len(self.conditions)))
+        head = f"{_NOTING}{''.join(registers)}"
+        run = self._run(model, {each.operator for each in self.conditions}, noting, most=self.most, head=head)
+        found: dict[int, int] = {}
+
+        def hear(line: str) -> None:
+            match printed(line):
+                case ("matters", int(register), int(states)):
+                    found[register - _SEEN] = states
+                case _:
+                    pass
+
+        def search() -> dict[int, int]:
+            self._search(run, hear)
+            return found
+
+        told: Mapping[str, int] = self._kept(model, run, lambda: {str(at): states for at, states in search().items()})
+        return {int(at): states for at, states in told.items()}
+
+    def places(self, at: int) -> str:
+        """Say in which models a condition matters, soonest first."""
+        names = sorted((states[at], name) for name, states in self.matters.items() if at in states)
+        shown = ", ".join(name for _, name in names[:_SHOWN])
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        return f"it matters in {shown}{more}" if names else "it matters in no model"
+
     def judged(self, at: int) -> Noticed | None:
         """The first model of which a claim is violated, and the claim; None where there is none."""
         operator = self.conditions[at].operator
@@ -136,66 +209,81 @@ class _Judging:
         def rank(model: Model) -> tuple[int, int]:
             return -self._noticed[operator, model.name], -self._noticed["", model.name]
 
-        for model in sorted(self.models, key=rank):
-            found = self._searched(at, model)
-            if found is not None:
-                self._noticed.update([(operator, model.name), ("", model.name)])
-                return found
+        models = [model for model in self.models if at in self.matters[model.name]]
+        for most in dict.fromkeys((min(_FEW, self.most), self.most)):
+            near = [model for model in models if self.matters[model.name][at] <= most]
+            for model in sorted(near, key=rank):
+                found, is_whole = self._searched(at, model, most)
+                if found is not None:
+                    self._noticed.update([(operator, model.name), ("", model.name)])
+                    return found
+                if is_whole:
+                    models.remove(model)
         return None
 
-    def _searched(self, at: int, model: Model) -> Noticed | None:
-        module = self.manifest.module_of(model.claims)
-        modules = read_modules(self.manifest.folders, module)
-        run = remembered(self._run(at, module, model), modules)
-        place = key(
-            __name__, run.text, run.cfg.render(), sorted(modules.bare.items()), tools.jar_digest(tools.find_jar())
-        )
-        kept = self.store.read(place) if self.store else None
-        if kept is not None:
-            told = json.loads(kept)
-            return Noticed(*told) if told else None
-        found: Noticed | None = None
-        try:
-            result = tlc.run(
-                self.manifest.folders,
-                ROOT,
-                run.cfg.render(),
-                generated=run.generated,
-                workers=1,
-                short=True,
-                kept=True,
-                hot=True,
-                timeout=_SECONDS,
-            )
-        except TimedOut:
-            pass
-        except EvaluationFailed:
-            found = Noticed(f"{model.name}, which TLC cannot evaluate", fails=True)
-        else:
-            if result.violated is not None:
-                found = Noticed(f"{model.name}, {result.violated}")
-        if self.store:
-            self.store.write(place, json.dumps([found.by, found.fails] if found else None).encode())
-        return found
+    def _searched(self, at: int, model: Model, most: int) -> tuple[Noticed | None, bool]:
+        """Search a model without a condition; and say whether the search ended before it was stopped."""
+        mutant = self.conditions[at]
+        run = self._run(model, {mutant.operator}, replacing(mutant), most=most)
 
-    def _run(self, at: int, module: str, model: Model) -> Run:
+        def search() -> tuple[str, bool, bool]:
+            try:
+                result = self._search(run)
+            except TimedOut:
+                return "", False, False
+            except EvaluationFailed:
+                return f"{model.name}, which TLC cannot evaluate", True, False
+            return f"{model.name}, {result.violated}" if result.violated else "", False, result.queue == 0
+
+        by, fails, is_whole = self._kept(model, run, search)
+        return Noticed(by, fails=fails) if by else None, is_whole
+
+    def _kept(self, model: Model, run: Run, search: Callable[[], object]) -> Any:  # noqa: ANN401 - what `search` gives, as JSON
+        """Give what was found by this run before, or search."""
+        texts = sorted(read_modules(self.manifest.folders, self.manifest.module_of(model.claims)).bare.items())
+        place = key(__name__, run.text, run.cfg.render(), texts, tools.jar_digest(tools.find_jar()))
+        kept = self.store.read(place) if self.store else None
+        if kept is None:
+            kept = json.dumps(search()).encode()
+            if self.store:
+                self.store.write(place, kept)
+        return json.loads(kept)
+
+    def _search(self, run: Run, on_line: Callable[[str], None] | None = None) -> tlc.Result:
+        return tlc.run(
+            self.manifest.folders,
+            ROOT,
+            run.cfg.render(),
+            generated=run.generated,
+            workers=1,
+            short=True,
+            kept=True,
+            hot=True,
+            timeout=_SECONDS,
+            on_line=on_line,
+        )
+
+    def _run(self, model: Model, operators: Collection[str], changing: Changing, *, most: int, head: str = "") -> Run:
+        """Write the search of a model, up to `most` states, with a step in which some operators are changed."""
+        module = self.manifest.module_of(model.claims)
         cfg = self.manifest.cfg(model)
         lines: list[str] = []
         constants = dict(cfg.constants)
-        changed = next(
-            number
-            for number in self._root.used
-            if self.definitions.operators[number].name.text == self.conditions[at].operator
-        )
         for top in _ROOTS:
-            if changed in self._root.uses[top]:
-                lines += copies(self._root, top, at, f"Weak_{top}_")
+            used = {self.definitions.operators[number].name.text for number in self._root.uses[top]}
+            if used.intersection(operators):
+                lines += copies(self._root, top, operators, changing, f"Weak_{top}_")
                 constants[top] = f"<- Weak_{top}_{top}"
+        enough = f'TLCGet("distinct") > {most} \\/ TLCGet({_STEPS}) > {_EACH * most}'
         text = "\n".join(
             (
                 f"---- MODULE {ROOT} ----\nEXTENDS {module}, Naturals, TLC",
+                head,
                 *map(folded, lines),
-                f'Weak_Stop == IF TLCGet("distinct") > {self.most} THEN TLCSet("exit", TRUE) ELSE TRUE\n====\n',
+                f"ASSUME TLCSet({_STEPS}, 0)",
+                f'Weak_Stop == TLCSet({_STEPS}, TLCGet({_STEPS}) + 1) /\\ (({enough}) => TLCSet("exit", TRUE))\n====\n',
             )
         )
-        return Run(text, evolve(cfg, constants=constants, invariants=(*cfg.invariants, "Weak_Stop")))
+        stops = (*cfg.action_constraints, "Weak_Stop")
+        run = Run(text, evolve(cfg, constants=constants, action_constraints=stops))
+        return remembered(run, read_modules(self.manifest.folders, module))

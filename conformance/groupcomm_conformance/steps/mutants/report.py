@@ -141,7 +141,13 @@ def spec_told(judged: Judged, reasons: Reasons, seconds: float, *, required: flo
         **_counts(kinds),
         "score": round(100 * score, 2),
         "survivors": [
-            {"name": mutant.name, "module": mutant.module, "line": mutant.line, **_why(mutant.name, reasons)}
+            {
+                "name": mutant.name,
+                "module": mutant.module,
+                "line": mutant.line,
+                **_why(mutant.name, reasons),
+                **({"places": judged.places[mutant.name]} if mutant.name in judged.places else {}),
+            }
             for mutant in survivors
         ],
         "unheard": {event: reasons.unheard.get(event, "") for event in judged.unheard},
@@ -186,7 +192,7 @@ def claim_lines(report: Mapping[str, Any]) -> Iterator[str]:
 def condition_lines(report: Mapping[str, Any]) -> Iterator[str]:
     """Write a report on conditions of a step, which is like that on a specification, as text."""
     for each in report["survivors"]:
-        yield f"{each['kind'] or 'NO CLAIM'}: {each['module']}.tla:{each['line']}: {each['name']}"
+        yield f"{each['kind'] or 'NO CLAIM'}: {each['module']}.tla:{each['line']}: {each['name']}: {each['places']}"
         yield from _reason_lines(each)
     yield from _stale_lines(report)
     yield (

@@ -31,7 +31,7 @@ from .specification import SpecMutant, mutants
 class Judged:
     """All mutants of a protocol's specification with what notices each, and the events that no model has.
 
-    `definitions` are what the mutants are made of.
+    `definitions` are what the mutants are made of, and `places` says of some by name where they could be noticed.
     """
 
     definitions: Definitions = field(repr=False)
@@ -40,6 +40,7 @@ class Judged:
     mutants: tuple[SpecMutant, ...]
     noticed: tuple[Noticed | None, ...]
     unheard: tuple[str, ...]
+    places: Mapping[str, str] = field(factory=dict, hash=False)
 
 
 class _Verdicts(Store):
