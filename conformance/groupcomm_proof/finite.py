@@ -47,10 +47,12 @@ def model_of(formulas: Sequence[Term], sizes: Mapping[Term, int], largest: int |
         if len(elements) > 1 and sort != z3.IntSort():
             solver.add(z3.Distinct(*elements))
     written = [_remembered(each, sizes, universe) for each in formulas]
-    solver.add(*written)
+    solver.add(*(each.term for each in written))
     if numbers is not None:
-        solver.add(*(z3.And(each >= 0, each < numbers) for each in _arguments(written)))
-    for function in _functions(written):
+        numbered = {number: term for each in written for number, term in each.arguments.items()}
+        solver.add(*(z3.And(each >= 0, each < numbers) for each in numbered.values()))
+    functions = {number: function for each in written for number, function in each.functions.items()}
+    for function in functions.values():
         sorts = [function.domain(i) for i in range(function.arity())]
         if not all(sort in universe for sort in sorts):
             continue
@@ -63,61 +65,65 @@ def model_of(formulas: Sequence[Term], sizes: Mapping[Term, int], largest: int |
     return Group(universe, solver.model()) if solver.check() == z3.sat else None
 
 
-_known: Final[dict[tuple[object, ...], tuple[Term, Term]]] = {}
+@frozen(eq=False)
+class _Written:
+    """A formula that is written out, with its functions and the numbers that they are of, by the solver's numbers.
 
-
-def _remembered(term: Term, sizes: Mapping[Term, int], universe: Mapping[Term, Sequence[Term]]) -> Term:
-    """Write a formula out, once for each size: most of what one ablation asks is what the others ask.
-
-    (The formula is kept beside the result, so that no other gets its number.)
+    (The formula that it was is kept as well, so that no other gets its number.)
     """
+
+    was: Term
+    term: Term
+    functions: Mapping[int, Term]
+    arguments: Mapping[int, Term]
+
+    @classmethod
+    def of(cls, formula: Term, universe: Mapping[Term, Sequence[Term]]) -> "_Written":
+        written = _written_out(z3.simplify(formula), universe)
+        functions, arguments = dict[int, Term](), dict[int, Term]()
+        for term in _parts(written):
+            if z3.is_app(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+                functions[term.decl().get_id()] = term.decl()
+                for each in term.children():
+                    if each.sort() == z3.IntSort() and not z3.is_int_value(each):
+                        arguments[each.get_id()] = each
+        return cls(formula, written, functions, arguments)
+
+
+_known: Final[dict[tuple[object, ...], _Written]] = {}
+
+
+def _remembered(term: Term, sizes: Mapping[Term, int], universe: Mapping[Term, Sequence[Term]]) -> _Written:
+    """Write a formula out, once for each size: most of what one ablation asks is what the others ask."""
     place = term.get_id(), *sorted((sort.get_id(), size) for sort, size in sizes.items())
     if place not in _known:
-        _known[place] = term, _written_out(z3.simplify(term), universe)
-    return _known[place][1]
+        _known[place] = _Written.of(term, universe)
+    return _known[place]
 
 
 def _elements(sort: Term, size: int) -> list[Term]:
     return [z3.IntVal(i) if sort == z3.IntSort() else z3.Const(f"{sort}!{i}", sort) for i in range(size)]
 
 
-def _arguments(formulas: Sequence[Term]) -> Iterator[Term]:
-    """Give the numbers that functions are of: a group has no more of them than it says."""
-    return (
-        argument
-        for term in _parts(formulas)
-        if _is_own(term)
-        for argument in term.children()
-        if argument.sort() == z3.IntSort() and not z3.is_int_value(argument)
-    )
-
-
-def _written_out(term: Term, universe: Mapping[Term, Sequence[Term]]) -> Term:
+def _written_out(term: Term, universe: Mapping[Term, Sequence[Term]], outer: Sequence[Term] = ()) -> Term:
+    """Write out the quantifiers of a term; `outer` are the sorts of the variables that are bound around it."""
     if z3.is_quantifier(term):
-        ranges = [universe[term.var_sort(i)] for i in range(term.num_vars())]
-        # Variables are numbered from the last one; those of a quantifier inside wait for their turn.
-        cases = [_written_out(z3.substitute_vars(term.body(), *reversed(each)), universe) for each in product(*ranges)]
+        sorts = [term.var_sort(i) for i in range(term.num_vars())]
+        # Variables are numbered from the last one of the innermost quantifier. Written out, the body has those of the
+        # quantifiers around it alone.
+        body = _written_out(term.body(), universe, [*reversed(sorts), *outer])
+        around = [z3.Var(i, sort) for i, sort in enumerate(outer)]
+        values = product(*(universe[sort] for sort in sorts))
+        cases = [z3.substitute_vars(body, *reversed(each), *around) for each in values]
         return z3.And(cases) if term.is_forall() else z3.Or(cases)
     if z3.is_app(term) and term.num_args() and (z3.is_bool(term) or z3.is_app_of(term, z3.Z3_OP_ITE)):
-        return term.decl()(*(_written_out(each, universe) for each in term.children()))
+        return term.decl()(*(_written_out(each, universe, outer) for each in term.children()))
     return term
 
 
-def _functions(formulas: Sequence[Term]) -> Iterator[Term]:
-    known: set[int] = set()
-    for term in _parts(formulas):
-        if _is_own(term) and term.decl().get_id() not in known:
-            known.add(term.decl().get_id())
-            yield term.decl()
-
-
-def _is_own(term: Term) -> bool:
-    return bool(z3.is_app(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED)
-
-
-def _parts(formulas: Sequence[Term]) -> Iterator[Term]:
+def _parts(formula: Term) -> Iterator[Term]:
     seen: set[int] = set()
-    rest = list(formulas)
+    rest = [formula]
     while rest:
         term = rest.pop()
         if term.get_id() not in seen:

@@ -177,10 +177,8 @@ def obligations(theory: Theory, steps: Sequence[str] = (), clauses: Sequence[str
             if wanted(each.name, clauses):
                 yield Obligation("Init", each.name, start, each.formula(), each, theory=theory)
     restart()
-    decided = [(decision, known(before)) for decision, before in theory.decisions()]
-    for action, held in chain(decided, ((each, facts) for each in theory.actions())):
-        if not wanted(action.name, steps):
-            continue
+    decided = ((each, known(before)) for each, before in theory.decisions() if wanted(each.name, steps))
+    for action, held in chain(decided, ((each, facts) for each in theory.actions() if wanted(each.name, steps))):
         for name, lemma in action.lemmas:
             if wanted(name, clauses):
                 given = [*used(held, action.name, name), *action.requires]
