@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from groupcomm_commands.main import app
 from groupcomm_conformance.models.manifest import Manifest, load
 from groupcomm_conformance.random_events import claims
-from groupcomm_conformance.random_events.claims import HELPERS, Root, copies, replacing
+from groupcomm_conformance.random_events.claims import HELPERS, Root
+from groupcomm_conformance.random_events.copying import copies, replacing
 from groupcomm_conformance.random_events.weakening import called
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons
@@ -81,7 +82,7 @@ def test_each_weakening_follows_from_its_claim(weak: Root) -> None:
     for at, mutant in enumerate(weak.weakened.mutants):
         for claim in sorted(weak.weakened.claims[at]):
             assert mutant.operator in {claim, "In"}
-            lines += copies(weak, claim, [mutant.operator], replacing(mutant), prefix := f"W{at}_{claim}_")
+            lines += copies(weak.uses, claim, [mutant.operator], replacing(mutant), prefix := f"W{at}_{claim}_")
             names.append(f"Follows_{at}_{claim}")
             lines.append(
                 f"{names[-1]} == IF {claim} THEN {prefix}{claim} "

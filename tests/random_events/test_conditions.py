@@ -8,8 +8,7 @@ from typer.testing import CliRunner
 from groupcomm_commands.main import app
 from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.random_events import conditions
-from groupcomm_conformance.random_events.claims import Root, copies, replacing
-from groupcomm_conformance.random_events.weakening import Weakenings, all_used, called
+from groupcomm_conformance.random_events.copying import Uses, copies, replacing
 from groupcomm_conformance.steps.mutants.conforming import tables_of
 from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.tla import tree
@@ -68,10 +67,7 @@ def test_a_copy_brings_along_local_operators_which_it_may_not_name(changed: str)
     assert isinstance(operator.body, Apply)
     place = operator.body.operands[-1]
     mutant = SpecMutant(changed, "Inner", changed, operator.line, place, Apply(Name("TRUE", "builtin", 0), (), ()))
-    uses = {"Step": called(definitions, ["Step"])}
-    used = {number: all_used(definitions, [number]) for number in uses["Step"]}
-    root = Root("Outer", definitions, {}, Weakenings((mutant,), (None,), (frozenset(),)), uses, used, {})
-    text = "\n".join(copies(root, "Step", [changed], replacing(mutant), "Copy_"))
+    text = "\n".join(copies(Uses.of(definitions, ["Step"]), "Step", [changed], replacing(mutant), "Copy_"))
     syntax.export([], "Run", generated=modules | {"Run": f"---- MODULE Run ----\nEXTENDS Outer\n{text}\n====\n"})
     assert "Copy_Other" not in text
     assert ("Copy_Of" in text) == (changed == "Old")

@@ -11,10 +11,10 @@ are left out. So are claims that cannot be noted (temporal ones, and refinements
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from attrs import define, evolve, field, frozen
 
@@ -24,16 +24,16 @@ from groupcomm_conformance.models.instruments import ROOT, Run, remembered
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.modules import Modules, read_modules, read_tree
 from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed, printed
-from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.verdicts import Judged
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.folding import folded
-from groupcomm_conformance.tla.tree import Apply, Definitions, Expression, Name, Writer
+from groupcomm_conformance.tla.tree import Definitions
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import EvaluationFailed, UnexpectedOutput
 
-from .weakening import AT_LEAST, AT_MOST, Weakenings, all_used, called, defined_names, primed, weakenings
+from .copying import Uses, copies, replacing
+from .weakening import AT_LEAST, AT_MOST, Weakenings, called, weakenings
 
 _FALLEN, _NUMBERS = 2_000, 6_000
 """The first registers of violated weakenings, and of comparisons of numbers."""
@@ -60,13 +60,7 @@ class Root:
     definitions: Definitions = field(repr=False)
     claims: Mapping[str, str]
     weakened: Weakenings = field(repr=False)
-    uses: Mapping[str, set[int]] = field(repr=False)
-    """The numbers of the operators that each claim uses, by the operator that says it."""
-
-    used: Mapping[int, set[int]] = field(repr=False)
-    """The same of each of these operators."""
-    instances: Mapping[str, int] = field(repr=False)
-    """Instances with parameters, and how many each has."""
+    uses: Uses = field(repr=False)
 
     @classmethod
     def of(cls, manifest: Manifest, module: str) -> "Root":
@@ -103,10 +97,8 @@ class Root:
         cls, definitions: Definitions, claims: Mapping[str, str], kept: Collection[int], instances: Mapping[str, int]
     ) -> "Root":
         """Weaken claims; `kept` are the numbers of the operators that stay as they are."""
-        uses = {name: called(definitions, [name]) for name in claims.values()}
-        used = {number: all_used(definitions, [number]) for number in set[int]().union(*uses.values()).difference(kept)}
-        weakened = weakenings(definitions, claims.values(), kept)
-        return cls(definitions.module, definitions, claims, weakened, uses, used, instances)
+        uses = Uses.of(definitions, claims.values(), kept, instances)
+        return cls(definitions.module, definitions, claims, weakenings(definitions, claims.values(), kept), uses)
 
 
 class _Fallen(Store):
@@ -207,7 +199,7 @@ def module_text(root: Root, asked: Mapping[str, set[str]], modules: Modules, cfg
         for at, mutant in enumerate(root.weakened.mutants):
             if mutant.name not in names:
                 continue
-            lines += copies(root, top, [mutant.operator], replacing(mutant), f"Weak_{number}_")
+            lines += copies(root.uses, top, [mutant.operator], replacing(mutant), f"Weak_{number}_")
             fell = f'PrintT(ToString(<<"fell", "{claim}", {at}>>)) /\\ TLCSet({number}, TRUE)'
             begun = f'PrintT(ToString(<<"begin", {at}>>)) /\\ ' if tells else ""
             said.append(f"(IF TLCGet({number}) THEN TRUE ELSE {begun}IF Weak_{number}_{top} THEN TRUE ELSE {fell})")
@@ -231,60 +223,6 @@ def module_text(root: Root, asked: Mapping[str, set[str]], modules: Modules, cfg
     )
     invariants = (*claims[True], "Weak_Stop")
     return Run(text, evolve(cfg, invariants=invariants, properties=tuple(claims[False])))
-
-
-Changing: TypeAlias = Callable[[Expression, str, Callable[[Expression], str]], str]
-"""What stands for an expression in a copy, with its text there, and with what writes another as it was."""
-
-
-def replacing(mutant: SpecMutant) -> Changing:
-    """Put what a mutant becomes in the place of what it changes."""
-
-    def changed(node: Expression, text: str, plain: Callable[[Expression], str]) -> str:
-        return f"({plain(mutant.becomes)})" if node is mutant.place else text
-
-    return changed
-
-
-def copies(root: Root, top: str, operators: Collection[str], changing: Changing, prefix: str) -> Iterator[str]:
-    """Write the operators from a claim to those that are changed, each under a name of its own."""
-    all_operators = root.definitions.operators
-    changed = {number for number in root.used if all_operators[number].name.text in operators}
-    copied = {number for number in root.uses[top] & root.used.keys() if changed & root.used[number]}
-    # No other module may name a LOCAL operator.
-    todo = [*copied]
-    while todo:
-        for number in {*defined_names(all_operators[todo.pop()].body)} & root.used.keys() - copied:
-            if root.definitions.find(all_operators[number].name.text) is None:
-                copied.add(number)
-                todo.append(number)
-
-    def name(each: Name) -> str:
-        if each.number in copied:
-            return f"{prefix}{each.text}"
-        local = each.kind == "parameter" or (
-            each.kind == "defined" and each.number not in all_operators and not each.is_instantiated
-        )
-        return f"{each.text}_{each.number}" if local and each.number > 0 else each.text
-
-    def form(node: Expression, text: str) -> str:
-        """Write Alone(x)!Next, which SANY has as Alone!Next of x."""
-        head, _, tail = node.operator.text.partition("!") if isinstance(node, Apply) else ("", "", "")
-        if not (isinstance(node, Apply) and tail and head in root.instances):
-            return primed(node, text)
-        given = [plain.text(each) for each in node.operands]
-        count = root.instances[head]
-        rest = f"({', '.join(given[count:])})" if given[count:] else ""
-        return f"{head}({', '.join(given[:count])})!{tail}{rest}"
-
-    plain = Writer(name, form)
-
-    def around(node: Expression, text: str) -> str:
-        return changing(node, form(node, text), plain.text)
-
-    # An operator stands before its users.
-    order = sorted(copied, key=lambda number: (len(root.used[number] & copied), number))
-    yield from Writer(name, around).definitions(all_operators[number] for number in order)
 
 
 # Running it

@@ -39,8 +39,7 @@ from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import EvaluationFailed, TimedOut
 
-from .claims import Changing, Root, copies, replacing
-from .weakening import Weakenings, all_used, called
+from .copying import Changing, Uses, copies, replacing
 
 MOST: Final = 10_000
 """The most states of a search."""
@@ -154,16 +153,12 @@ class _Judging:
     store: _Found | None
     matters: Mapping[str, Mapping[int, int]] = field(factory=dict)
     """By model, the conditions that matter in it, each with the number of states before the first where it does."""
-    _root: Root = field(init=False)
+    _uses: Uses = field(init=False)
     _noticed: Counter[tuple[str, str]] = field(factory=Counter)
     """How many conditions of an operator a model has noticed, and how many of all ("")."""
 
     def __attrs_post_init__(self) -> None:
-        uses = {name: called(self.definitions, [name]) for name in _ROOTS}
-        used = {number: all_used(self.definitions, [number]) for number in set[int]().union(*uses.values())}
-        none = tuple(None for _ in self.conditions)
-        weakened = Weakenings(tuple(self.conditions), none, tuple(frozenset[str]() for _ in self.conditions))
-        self._root = Root(self.definitions.module, self.definitions, {}, weakened, uses, used, {})
+        self._uses = Uses.of(self.definitions, _ROOTS)
 
     def mattering(self, model: Model) -> dict[int, int]:
         """Search a model with the step as it is: which conditions matter, after how many states."""
@@ -270,9 +265,9 @@ class _Judging:
         lines: list[str] = []
         constants = dict(cfg.constants)
         for top in _ROOTS:
-            used = {self.definitions.operators[number].name.text for number in self._root.uses[top]}
+            used = {self.definitions.operators[number].name.text for number in self._uses.tops[top]}
             if used.intersection(operators):
-                lines += copies(self._root, top, operators, changing, f"Weak_{top}_")
+                lines += copies(self._uses, top, operators, changing, f"Weak_{top}_")
                 constants[top] = f"<- Weak_{top}_{top}"
         enough = f'TLCGet("distinct") > {most} \\/ TLCGet({_STEPS}) > {_EACH * most}'
         text = "\n".join(
