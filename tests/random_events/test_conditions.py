@@ -43,13 +43,20 @@ def test_a_condition_falls_by_the_claim_that_it_is_for(fates: dict[str, str]) ->
     ]
 
 
+def test_models_in_which_a_condition_does_not_matter_would_not_notice(checked_toy: Path, fates: dict[str, str]) -> None:
+    manifest = load(checked_toy, "toy")
+    judged = conditions.judge(manifest, tables_of(checked_toy, manifest), every_model=True)
+    noticed = {each.name for each, found in zip(judged.mutants, judged.noticed, strict=True) if found}
+    assert noticed == {name for name, by in fates.items() if by}
+
+
 def test_the_command_names_the_conditions_without_a_claim(checked_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a reason for each it ends well; a reason for a condition that is noticed is stale."""
     monkeypatch.chdir(checked_toy)
     runner = CliRunner()
     ran = runner.invoke(app, ["mutants", "toy", "--conditions"])
     assert ran.exit_code == 1
-    assert "NO CLAIM: Toy.tla:14: Decide: IF s.voted -> IF FALSE" in ran.stdout
+    assert "NO CLAIM: Toy.tla:14: Decide: IF s.voted -> IF FALSE: it matters in pair, settles_live" in ran.stdout
     assert "toy: 8 of 11 changed conditions noticed by claims" in ran.stdout
     assert runner.invoke(app, ["mutants", "toy", "--conditions", "--claims"]).exit_code == 2
 

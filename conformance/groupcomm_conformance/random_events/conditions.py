@@ -78,25 +78,30 @@ def judge(
     cache: Path | None = None,
     workers: int = 1,
     most: int = MOST,
+    every_model: bool = False,
     progress: Callable[[int, int, str], None] = lambda _at, _of, _name: None,
 ) -> Judged:
     """Change each condition of `Step`, and let the claims of small models judge.
 
-    `progress` hears of each condition that is judged: how many are, of how many, and its name.
+    With `every_model` those are asked too in which a condition does not matter. `progress` hears of each condition
+    that is judged: how many are, of how many, and its name.
     """
     definitions, mutants, _ = broken(manifest, tables)
     conditions = [each for each in mutants if _is_condition(each)]
     models = _models(manifest, definitions.module)
     judging = _Judging(manifest, definitions, conditions, models, most, _Found(cache) if cache else None)
     with ThreadPoolExecutor(workers) as pool:
-        judging.matters = dict(zip((model.name for model in models), pool.map(judging.mattering, models), strict=True))
+        names = [model.name for model in models]
+        if every_model:
+            judging.matters = dict.fromkeys(names, dict.fromkeys(range(len(conditions)), 0))
+        else:
+            judging.matters = dict(zip(names, pool.map(judging.mattering, models), strict=True))
         found: list[Noticed | None] = []
         for at, each in enumerate(pool.map(judging.judged, range(len(conditions))), start=1):
             progress(at, len(conditions), conditions[at - 1].name)
             found.append(each)
-    names = tuple(model.name for model in judging.models)
     places = {each.name: judging.places(at) for at, each in enumerate(conditions) if found[at] is None}
-    return Judged(definitions, manifest.protocol, names, tuple(conditions), tuple(found), (), places)
+    return Judged(definitions, manifest.protocol, tuple(names), tuple(conditions), tuple(found), (), places)
 
 
 def _is_condition(mutant: SpecMutant) -> bool:
