@@ -1,0 +1,82 @@
+----------------------------- MODULE MCFlushCalls ----------------------------
+(******************************************************************************)
+(* Claims about what a member refuses, and what it ignores. Only models of    *)
+(* these claims use this module.                                              *)
+(******************************************************************************)
+EXTENDS MCFlush
+
+\* Events that no correct peer or caller causes, and that are refused.
+Wrongs(m) ==
+    LET s == local[m]
+        id == s.view.id
+        all == Members(s)
+        reconcile(target, holders) ==
+            [type |-> "ReconcileReceived", sender |-> m, message |-> ReconcileMessage(id, 9, target, holders)]
+        alone == View(9, "Z", <<"Z">>)
+    IN {[type |-> "ViewInstalled", view |-> alone], [type |-> "MergeViewInstalled", view |-> alone, subgroups |-> {}],
+        [type |-> "Suspected", suspect |-> m],
+        [type |-> "StartFlushReceived", sender |-> m, message |-> StartFlush(id, 9, Self)]}
+       \cup {[type |-> "Resume", asker |-> x] : x \in {ForViews, ForState} \ s.wants}
+       \cup {[type |-> "FlushCompletedReceived", sender |-> x, message |-> FlushCompleted(id, s.run.round, NoVector)] :
+            x \in s.run.want}
+       \cup (IF ~InView(s)
+             THEN {[type |-> "SendRequested", payload |-> 9]}
+                  \cup {[type |-> "Suspend", asker |-> x] : x \in {ForViews, ForState}}
+             ELSE {reconcile(NoVector, [x \in all |-> m]), reconcile(s.delivered, [x \in {} |-> m]),
+                   reconcile(s.delivered, [x \in all |-> "Z"]),
+                   reconcile([x \in all |-> s.delivered[x] + 1], [x \in all |-> m])})
+       \cup {[type |-> "DataReceived", sender |-> x, message |-> Data(id, s.delivered[x] + 1, 9)] :
+            x \in IF s.frozen THEN {x \in all : s.delivered[x] = s.limit[x]} ELSE {}}
+
+\* Events that are late, or say nothing new: they are ignored.
+Lates(m) ==
+    LET s == local[m]
+        id == s.view.id
+        other == ViewId(9, "Z")
+        start(x, of, round) == [type |-> "StartFlushReceived", sender |-> x, message |-> StartFlush(of, round, ForViews)]
+        stop(x, of) == [type |-> "StopFlushReceived", sender |-> x, message |-> StopFlush(of)]
+        reconcile(x, of) ==
+            [type |-> "ReconcileReceived", sender |-> x,
+             message |-> ReconcileMessage(of, 9, s.delivered, [y \in Members(s) |-> y])]
+        report(x, of, round) ==
+            [type |-> "FlushCompletedReceived", sender |-> x, message |-> FlushCompleted(of, round, s.delivered)]
+        data(x, of, n) == [type |-> "DataReceived", sender |-> x, message |-> Data(of, n, 9)]
+    IN {[type |-> "Suspected", suspect |-> x] : x \in {"Z"} \cup s.suspected}
+       \cup {start("Z", id, 9), start(m, id, s.run.round + 9), stop("Z", id), reconcile("Z", id), data("Z", id, 1)}
+       \cup {report(x, id, s.run.round) : x \in ({"Z"} \cup Members(s)) \ s.run.want}
+       \cup {report(x, id, s.run.round + 1) : x \in s.run.want} \cup {report(x, other, s.run.round) : x \in s.run.want}
+       \cup (IF Running(s) THEN {} ELSE {start(m, id, s.run.round)})
+       \cup UNION {{start(x, other, 9), stop(x, other), reconcile(x, other), data(x, id, s.delivered[x] + 2),
+                    data(x, other, s.delivered[x] + 1), data(x, id, s.delivered[x])} : x \in Members(s)}
+       \cup {reconcile(x, id) : x \in Members(s) \ (DOMAIN s.later \cup {s.owner})}
+       \cup {stop(x, id) : x \in IF IsFree(s) THEN Members(s)
+                                 ELSE IF s.owner = "" THEN {} ELSE Members(s) \ (DOMAIN s.later \cup {s.owner})}
+       \cup (IF app[m] = "handler" THEN {} ELSE {[type |-> "BlockReturned"]})
+       \cup {[type |-> "Suspend", asker |-> x] : x \in IF IsStopped(s) THEN {} ELSE s.wants \ {Self}}
+
+\* In the place of Misuse: in each state, as often as one likes. (What is refused changes nothing.)
+MisuseAnywhere(m) ==
+    /\ m \in up
+    /\ \E event \in Wrongs(m) \cup Lates(m) : Apply("Misuse", m, event, {})
+    /\ UNCHANGED beside
+
+\* An event that no correct peer or caller causes is refused; an event that is late, or says nothing new, is ignored;
+MisuseIsRefusedStep ==
+    act'.action = "Misuse" =>
+        act'.outcome \in IF act'.event \in Lates(act'.member) THEN {"ignored"} ELSE {"local_error", "remote_error"}
+
+\* and an event that is handled changes the state, or has effects.
+HandledDoesSomethingStep ==
+    act'.outcome = "handled" => local'[act'.member] # local[act'.member] \/ act'.effects # <<>>
+
+MisuseIsRefused == [][MisuseIsRefusedStep]_vars
+HandledDoesSomething == [][HandledDoesSomethingStep]_vars
+
+-----------------------------------------------------------------------------
+(* Defects: in the place of MemberStep *)
+
+\* A caller's mistake is ignored; an event that is ignored counts as handled.
+IgnoresMisuse(s, e) == LET step == Step(s, e) IN IF step.outcome = "local_error" THEN Ignored(s) ELSE step
+HandlesLate(s, e) ==
+    IF e.type = "StartFlushReceived" /\ InView(s) /\ Step(s, e).outcome = "ignored" THEN Handled(s, <<>>) ELSE Step(s, e)
+=============================================================================
