@@ -1,7 +1,7 @@
 ----------------------------- MODULE MCFlushCalls ----------------------------
 (******************************************************************************)
-(* Claims about what a member refuses, and what it ignores. Only models of    *)
-(* these claims use this module.                                              *)
+(* Claims about what a member refuses, what it ignores, and what it says to   *)
+(* the layer below. Only models of these claims use this module.              *)
 (******************************************************************************)
 EXTENDS MCFlush
 
@@ -69,11 +69,36 @@ MisuseIsRefusedStep ==
 HandledDoesSomethingStep ==
     act'.outcome = "handled" => local'[act'.member] # local[act'.member] \/ act'.effects # <<>>
 
+\* The last word to the layer below about a limit, if any.
+Limits(effects) ==
+    LET IsLimit(effect) == effect.type = "PassDown" /\ effect.event.type \in {"HoldBack", "Release"}
+    IN SelectSeq(effects, IsLimit)
+
+\* The layer below hears of each limit that changes, and of no other. (A view ends each limit.)
+LimitIsSaidStep ==
+    \A m \in {act'.member} \cap Member : local'[m].view = local[m].view =>
+        LET old == local[m]
+            new == local'[m]
+            said == Limits(act'.effects)
+        IN IF new.frozen = old.frozen /\ new.limit = old.limit THEN said = <<>>
+           ELSE said # <<>> /\ said[Len(said)] = IF new.frozen THEN HoldBack(new.limit) ELSE Release
+
+LimitIsSaid == [][LimitIsSaidStep]_vars
 MisuseIsRefused == [][MisuseIsRefusedStep]_vars
 HandledDoesSomething == [][HandledDoesSomethingStep]_vars
 
 -----------------------------------------------------------------------------
 (* Defects: in the place of MemberStep *)
+
+\* The layer below hears of no limit; or of each limit again and again.
+SaysNoLimit(s, e) ==
+    LET step == Step(s, e)
+        Other(effect) == Limits(<<effect>>) = <<>>
+    IN [step EXCEPT !.effects = SelectSeq(@, Other)]
+SaysLimitAgain(s, e) ==
+    LET step == Step(s, e) IN
+    IF step.outcome = "handled" /\ step.state.frozen /\ e.type # "ViewInstalled"
+    THEN [step EXCEPT !.effects = Append(@, HoldBack(step.state.limit))] ELSE step
 
 \* A caller's mistake is ignored; an event that is ignored counts as handled.
 IgnoresMisuse(s, e) == LET step == Step(s, e) IN IF step.outcome = "local_error" THEN Ignored(s) ELSE step
