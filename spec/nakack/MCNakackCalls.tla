@@ -154,7 +154,7 @@ ArrivalsAreCounted == [][ArrivalsAreCountedStep]_vars
 \* A caller's mistake is ignored; a late message is refused; an event that is ignored counts as handled.
 IgnoresMisuse(s, e) == LET step == Step(s, e) IN IF step.outcome = "local_error" THEN Ignored(s) ELSE step
 RefusesLate(s, e) ==
-    IF e.type = "DataReceived" /\ e.message.seqno >= FirstSeqno /\ Step(s, e).outcome = "ignored"
+    IF e.type = "DataReceived" /\ InView(s) /\ e.message.seqno >= FirstSeqno /\ Step(s, e).outcome = "ignored"
     THEN RemoteError(s) ELSE Step(s, e)
 HandlesLate(s, e) ==
     IF e.type = "DataReceived" /\ InView(s) /\ Step(s, e).outcome = "ignored" THEN Handled(s, <<>>) ELSE Step(s, e)
