@@ -1,9 +1,10 @@
 ----------------------------- MODULE MCFlushCalls ----------------------------
 (******************************************************************************)
-(* Claims about what a member refuses, what it ignores, and what it says to   *)
-(* the layer below. Only models of these claims use this module.              *)
+(* Claims about what a member refuses, what it ignores, what it says to the   *)
+(* layer below, and when it runs a flush. Only models of these claims use     *)
+(* this module.                                                               *)
 (******************************************************************************)
-EXTENDS MCFlush
+EXTENDS FlushPlaces
 
 \* Events that no correct peer or caller causes, and that are refused.
 Wrongs(m) ==
@@ -83,6 +84,9 @@ LimitIsSaidStep ==
         IN IF new.frozen = old.frozen /\ new.limit = old.limit THEN said = <<>>
            ELSE said # <<>> /\ said[Len(said)] = IF new.frozen THEN HoldBack(new.limit) ELSE Release
 
+\* FST-05: a member runs a flush only while a caller wants the group stopped, or to end a flush that a caller has left.
+OwnFlushIsWanted == \A m \in Member : Running(local[m]) => local[m].wants # {}
+
 LimitIsSaid == [][LimitIsSaidStep]_vars
 MisuseIsRefused == [][MisuseIsRefusedStep]_vars
 HandledDoesSomething == [][HandledDoesSomethingStep]_vars
@@ -99,6 +103,11 @@ SaysLimitAgain(s, e) ==
     LET step == Step(s, e) IN
     IF step.outcome = "handled" /\ step.state.frozen /\ e.type # "ViewInstalled"
     THEN [step EXCEPT !.effects = Append(@, HoldBack(step.state.limit))] ELSE step
+
+\* A flush begins, and its caller is forgotten.
+ForgetsCaller(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "Suspend" /\ step.outcome = "handled" THEN [step EXCEPT !.state.wants = {}] ELSE step
 
 \* A caller's mistake is ignored; an event that is ignored counts as handled.
 IgnoresMisuse(s, e) == LET step == Step(s, e) IN IF step.outcome = "local_error" THEN Ignored(s) ELSE step
