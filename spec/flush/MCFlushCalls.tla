@@ -87,6 +87,12 @@ LimitIsSaidStep ==
 \* FST-05: a member runs a flush only while a caller wants the group stopped, or to end a flush that a caller has left.
 OwnFlushIsWanted == \A m \in Member : Running(local[m]) => local[m].wants # {}
 
+\* FST-06: STOP_FLUSH is sent only when no caller wants the group stopped any more.
+EndsOnlyUnwantedStep ==
+    (\E i \in DOMAIN act'.effects : act'.effects[i].type = "Send" /\ act'.effects[i].message.type = "STOP_FLUSH") =>
+        local'[act'.member].wants = {}
+
+EndsOnlyUnwanted == [][EndsOnlyUnwantedStep]_vars
 LimitIsSaid == [][LimitIsSaidStep]_vars
 MisuseIsRefused == [][MisuseIsRefusedStep]_vars
 HandledDoesSomething == [][HandledDoesSomethingStep]_vars
@@ -108,6 +114,12 @@ SaysLimitAgain(s, e) ==
 ForgetsCaller(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "Suspend" /\ step.outcome = "handled" THEN [step EXCEPT !.state.wants = {}] ELSE step
+
+\* STOP_FLUSH is sent as soon as the group is stopped.
+EndsAtOnce(s, e) ==
+    LET step == Step(s, e) IN
+    IF IsStopped(step.state) /\ ~IsStopped(s)
+    THEN [step EXCEPT !.effects = @ \o SendAll(s.view.members, Unsuspected(s), StopFlush(s.view.id))] ELSE step
 
 \* A caller's mistake is ignored; an event that is ignored counts as handled.
 IgnoresMisuse(s, e) == LET step == Step(s, e) IN IF step.outcome = "local_error" THEN Ignored(s) ELSE step
