@@ -92,6 +92,17 @@ EndsOnlyUnwantedStep ==
     (\E i \in DOMAIN act'.effects : act'.effects[i].type = "Send" /\ act'.effects[i].message.type = "STOP_FLUSH") =>
         local'[act'.member].wants = {}
 
+\* FST-14: RECONCILE is sent only where some report says less than its target.
+ReconcilesOnlyDifferenceStep ==
+    LET event == act'.event
+        reports == local[act'.member].run.reports
+        said == {reports[m] : m \in DOMAIN reports}
+                \cup IF event.type = "FlushCompletedReceived" THEN {event.message.digest} ELSE {}
+    IN \A i \in DOMAIN act'.effects :
+        act'.effects[i].type = "Send" /\ act'.effects[i].message.type = "RECONCILE" =>
+            \E report \in said : report # act'.effects[i].message.target
+
+ReconcilesOnlyDifference == [][ReconcilesOnlyDifferenceStep]_vars
 EndsOnlyUnwanted == [][EndsOnlyUnwantedStep]_vars
 LimitIsSaid == [][LimitIsSaidStep]_vars
 MisuseIsRefused == [][MisuseIsRefusedStep]_vars
@@ -114,6 +125,13 @@ SaysLimitAgain(s, e) ==
 ForgetsCaller(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "Suspend" /\ step.outcome = "handled" THEN [step EXCEPT !.state.wants = {}] ELSE step
+
+\* RECONCILE is sent when the group is stopped, though no member lacks a message.
+ReconcilesAnyway(s, e) ==
+    LET step == Step(s, e)
+        message == ReconcileMessage(s.view.id, step.state.run.round, s.delivered, [x \in Members(s) |-> x])
+    IN IF IsStopped(step.state) /\ ~IsStopped(s)
+       THEN [step EXCEPT !.effects = @ \o SendAll(s.view.members, Unsuspected(s), message)] ELSE step
 
 \* STOP_FLUSH is sent as soon as the group is stopped.
 EndsAtOnce(s, e) ==
