@@ -121,6 +121,12 @@ SaysLimitAgain(s, e) ==
     IF step.outcome = "handled" /\ step.state.frozen /\ e.type # "ViewInstalled"
     THEN [step EXCEPT !.effects = Append(@, HoldBack(step.state.limit))] ELSE step
 
+\* A flush for a view begins before the STOP_FLUSH of the member's last flush has come back.
+BeginsEarly(s, e) ==
+    IF e.type = "Suspend" /\ e.asker = ForViews /\ InView(s) /\ ForViews \notin s.wants
+    THEN LET begun == Begin([s EXCEPT !.wants = @ \cup {ForViews}]) IN Handled(begun.state, begun.effects)
+    ELSE Step(s, e)
+
 \* A flush begins, and its caller is forgotten.
 ForgetsCaller(s, e) ==
     LET step == Step(s, e) IN
