@@ -49,6 +49,7 @@ Lates(m) ==
        \cup (IF Running(s) THEN {} ELSE {start(m, id, s.run.round)})
        \cup UNION {{start(x, other, 9), stop(x, other), reconcile(x, other), data(x, id, s.delivered[x] + 2),
                     data(x, other, s.delivered[x] + 1), data(x, id, s.delivered[x])} : x \in Members(s)}
+       \cup UNION {{start(x, id, 9), stop(x, id), reconcile(x, id)} : x \in s.suspected}
        \cup {reconcile(x, id) : x \in Members(s) \ (DOMAIN s.later \cup {s.owner})}
        \cup {stop(x, id) : x \in IF IsFree(s) THEN Members(s)
                                  ELSE IF s.owner = "" THEN {} ELSE Members(s) \ (DOMAIN s.later \cup {s.owner})}
