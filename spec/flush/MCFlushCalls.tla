@@ -34,7 +34,8 @@ Lates(m) ==
     LET s == local[m]
         id == s.view.id
         other == ViewId(9, "Z")
-        start(x, of, round) == [type |-> "StartFlushReceived", sender |-> x, message |-> StartFlush(of, round, ForViews)]
+        start(x, of, round) ==
+            [type |-> "StartFlushReceived", sender |-> x, message |-> StartFlush(of, round, ForViews)]
         stop(x, of) == [type |-> "StopFlushReceived", sender |-> x, message |-> StopFlush(of)]
         reconcile(x, of) ==
             [type |-> "ReconcileReceived", sender |-> x,
@@ -71,7 +72,7 @@ MisuseIsRefusedStep ==
 HandledDoesSomethingStep ==
     act'.outcome = "handled" => local'[act'.member] # local[act'.member] \/ act'.effects # <<>>
 
-\* The last word to the layer below about a limit, if any.
+\* What these effects say of limits to the layer below.
 Limits(effects) ==
     LET IsLimit(effect) == effect.type = "PassDown" /\ effect.event.type \in {"HoldBack", "Release"}
     IN SelectSeq(effects, IsLimit)
@@ -149,5 +150,6 @@ EndsAtOnce(s, e) ==
 \* A caller's mistake is ignored; an event that is ignored counts as handled.
 IgnoresMisuse(s, e) == LET step == Step(s, e) IN IF step.outcome = "local_error" THEN Ignored(s) ELSE step
 HandlesLate(s, e) ==
-    IF e.type = "StartFlushReceived" /\ InView(s) /\ Step(s, e).outcome = "ignored" THEN Handled(s, <<>>) ELSE Step(s, e)
+    IF e.type = "StartFlushReceived" /\ InView(s) /\ Step(s, e).outcome = "ignored" THEN Handled(s, <<>>)
+    ELSE Step(s, e)
 =============================================================================

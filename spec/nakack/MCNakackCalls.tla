@@ -52,7 +52,8 @@ Lates(m) ==
                \cup (IF s.former = NoFormer THEN {}
                      ELSE {[type |-> "XmitReqReceived", sender |-> "Z",
                             message |-> XmitReqMessage(s.former.view_id, "Z", <<[first |-> 1, last |-> 9]>>)]})
-          ELSE {[type |-> "DataReceived", sender |-> "A", message |-> DataMessage(NoViewId, "A", FirstSeqno, <<0, 0, 0>>)],
+          ELSE {[type |-> "DataReceived", sender |-> "A",
+                 message |-> DataMessage(NoViewId, "A", FirstSeqno, <<0, 0, 0>>)],
                 [type |-> "HighestReceived", sender |-> "A", message |-> HighestMessage(ViewId(9, "Z"), EmptyVector)],
                 [type |-> "HighestReceived", sender |-> "A", message |-> HighestMessage(NoViewId, EmptyVector)],
                 [type |-> "XmitReqReceived", sender |-> "A",
