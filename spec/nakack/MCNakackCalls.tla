@@ -1,8 +1,8 @@
 ---------------------------- MODULE MCNakackCalls ----------------------------
 (***************************************************************************)
-(* Claims about what a member refuses, what it asks for, and when it sets  *)
-(* its timer for requests; and their defects. Only models of these claims  *)
-(* use this module.                                                        *)
+(* Claims about what a member refuses, what it asks for, what it keeps of  *)
+(* what it receives, and when it sets its timers; and their defects. Only  *)
+(* models of these claims use this module.                                 *)
 (***************************************************************************)
 EXTENDS MCNakack
 
@@ -52,7 +52,10 @@ Lates(m) ==
                \cup (IF s.former = NoFormer THEN {}
                      ELSE {[type |-> "XmitReqReceived", sender |-> "Z",
                             message |-> XmitReqMessage(s.former.view_id, "Z", <<[first |-> 1, last |-> 9]>>)]})
-          ELSE {[type |-> "HighestReceived", sender |-> "A", message |-> HighestMessage(ViewId(9, "Z"), EmptyVector)],
+          ELSE {[type |-> "DataReceived", sender |-> "A",
+                 message |-> DataMessage(NoViewId, "A", FirstSeqno, <<0, 0, 0>>)],
+                [type |-> "HighestReceived", sender |-> "A", message |-> HighestMessage(ViewId(9, "Z"), EmptyVector)],
+                [type |-> "HighestReceived", sender |-> "A", message |-> HighestMessage(NoViewId, EmptyVector)],
                 [type |-> "XmitReqReceived", sender |-> "A",
                  message |-> XmitReqMessage(NoViewId, "A", <<[first |-> 1, last |-> 9]>>)]})
 
@@ -93,6 +96,18 @@ RequestsWhatIsLackedStep ==
             IN range # {} /\ \A n \in range : n > w.delivered /\ n \notin DOMAIN w.pending
     /\ \A i, j \in Requested : i # j => act'.effects[i] # act'.effects[j]
 
+\* A message that a member receives waits, and what waits stays, until it is delivered, or the next view is installed.
+ReceivedIsKeptStep ==
+    \A m \in {act'.member} \cap Member : local'[m].view = local[m].view =>
+        \A x \in DOMAIN local[m].windows :
+            LET new == local'[m].windows[x]
+                came == IF act'.event.type = "DataReceived" /\ act'.outcome = "handled" /\ act'.event.message.origin = x
+                        THEN {act'.event.message.seqno} ELSE {}
+            IN \A n \in DOMAIN local[m].windows[x].pending \cup came : n <= new.delivered \/ n \in DOMAIN new.pending
+
+\* NAK-03: the timer for HIGHEST is set at each member that is in a view, and never stops.
+HighestTimerIsSet == \A m \in up : installed[m] # 0 => "highest" \in timers[m]
+
 \* The timer for requests is set where the next one would name something.
 TimerIsOfRequestsStep == "request" \in TimersSet(act'.effects) => Requests(local'[act'.member]) # <<>>
 
@@ -128,6 +143,7 @@ NoEventRefused == [][NoEventRefusedStep]_vars
 HandledDoesSomething == [][HandledDoesSomethingStep]_vars
 RequestsWhatIsLacked == [][RequestsWhatIsLackedStep]_vars
 TimerIsOfRequests == [][TimerIsOfRequestsStep]_vars
+ReceivedIsKept == [][ReceivedIsKeptStep]_vars
 AnnouncedIsKept == [][AnnouncedIsKeptStep]_vars
 AnnouncesWhatIsKept == [][AnnouncesWhatIsKeptStep]_vars
 AnswersWhatIsAsked == [][AnswersWhatIsAskedStep]_vars
@@ -139,7 +155,7 @@ ArrivalsAreCounted == [][ArrivalsAreCountedStep]_vars
 \* A caller's mistake is ignored; a late message is refused; an event that is ignored counts as handled.
 IgnoresMisuse(s, e) == LET step == Step(s, e) IN IF step.outcome = "local_error" THEN Ignored(s) ELSE step
 RefusesLate(s, e) ==
-    IF e.type = "DataReceived" /\ e.message.seqno >= FirstSeqno /\ Step(s, e).outcome = "ignored"
+    IF e.type = "DataReceived" /\ InView(s) /\ e.message.seqno >= FirstSeqno /\ Step(s, e).outcome = "ignored"
     THEN RemoteError(s) ELSE Step(s, e)
 HandlesLate(s, e) ==
     IF e.type = "DataReceived" /\ InView(s) /\ Step(s, e).outcome = "ignored" THEN Handled(s, <<>>) ELSE Step(s, e)
@@ -172,6 +188,20 @@ AlwaysAsks(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "DataReceived" /\ step.outcome = "handled" /\ ~step.state.asking
     THEN Handled([step.state EXCEPT !.asking = TRUE], Append(step.effects, SetRequestTimer)) ELSE step
+
+\* A message that cannot be delivered at once is lost.
+DropsBehindGap(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DataReceived" /\ step.outcome = "handled"
+    THEN LET x == e.message.origin IN
+         IF e.message.seqno \notin DOMAIN step.state.windows[x].pending THEN step
+         ELSE [step EXCEPT !.state.windows[x].pending = s.windows[x].pending,
+                           !.state.windows[x].arrived = s.windows[x].arrived]
+    ELSE step
+
+\* A member that installs its first view does not set its timer for HIGHEST.
+NeverAnnounces(s, e) ==
+    LET step == Step(s, e) IN IF e.type = "ViewInstalled" THEN [step EXCEPT !.effects = <<>>] ELSE step
 
 \* An older announcement takes the place of a later one.
 TakesOlder(s, e) ==
