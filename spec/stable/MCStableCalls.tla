@@ -1,8 +1,8 @@
 ---------------------------- MODULE MCStableCalls ----------------------------
 (***************************************************************************)
-(* Claims about what a member refuses and ignores, and when its timer  *)
-(* for STABILITY runs; and their defects. Only models of these claims use  *)
-(* this module.                                                            *)
+(* Claims about what a member refuses and ignores, when its timer for      *)
+(* STABILITY runs, and what it votes for; and their defects. Only models   *)
+(* of these claims use this module.                                        *)
 (***************************************************************************)
 EXTENDS MCStable
 
@@ -36,6 +36,7 @@ Lates(m) ==
     LET s == local[m]
         members == MembersOf(s.view)
     IN {[type |-> "PromiseWithdrawn", to |-> "Z"]}
+       \cup (IF Joined(s) /\ MaxBytes = 0 THEN {[type |-> "MessageReceived", size |-> 1]} ELSE {})
        \cup {[type |-> "DigestPromised", to |-> to] : to \in s.promised}
        \cup (IF s.pending THEN {} ELSE {[type |-> "StabilityTimeout"]})
        \cup Gossip(m, "Z", ViewId(9, "Z"), More(m, {"Z"}))
@@ -78,10 +79,16 @@ TimerRunsWhilePendingStep ==
             /\ TimerEffects("CancelTimer") # {} <=>
                 pending /\ act'.event.type \in {"ViewInstalled", "StabilityReceived"}
 
+\* STB-06, STB-18: a round begins with a vote for all that is delivered, but where a promise holds the vote.
+RoundVotesDeliveredStep ==
+    (act'.outcome = "handled" /\ act'.event.type \in {"ViewInstalled", "StabilityReceived"}) =>
+        \E s \in {local'[act'.member]} : s.promised = {} => s.vote = Delivered(act'.event.digest)
+
 MisuseIsRefused == [][MisuseIsRefusedStep]_vars
 NoEventRefused == [][NoEventRefusedStep]_vars
 HandledDoesSomething == [][HandledDoesSomethingStep]_vars
 TimerRunsWhilePending == [][TimerRunsWhilePendingStep]_vars
+RoundVotesDelivered == [][RoundVotesDeliveredStep]_vars
 
 -----------------------------------------------------------------------------
 (* Defects: in the place of MemberStep *)
@@ -99,6 +106,12 @@ HandlesRepeated(s, e) == IF IsRepeated(s, e) THEN Handled(s, <<>>) ELSE Step(s, 
 SetsTimerAtEachVote(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "StableReceived" /\ step.outcome = "handled" THEN [step EXCEPT !.effects = <<SetStabilityTimer>>] ELSE step
+
+\* A view keeps the vote of the one before, promise or not.
+KeepsVoteInView(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "ViewInstalled" /\ Joined(s) /\ step.outcome = "handled"
+    THEN [step EXCEPT !.state = NewRound(@, Extended(s.vote, @.vote))] ELSE step
 
 \* A view that drops an announcement lets its timer run.
 LeavesTimer(s, e) ==
