@@ -1,12 +1,30 @@
 -------------------------- MODULE MCSequencerCalls ---------------------------
 (***************************************************************************)
-(* Claims about what a member refuses and ignores; and their defects. Only *)
-(* models of these claims use this module.                                 *)
+(* Claims about what a member refuses and ignores, how long it keeps       *)
+(* entries of the received-table, and what FORMED says; and their defects. *)
+(* Only models of these claims use this module.                            *)
 (***************************************************************************)
 EXTENDS MCSequencer
 
 \* B joins A.
 OneJoins == SubSeq(GrowsAndLeaves, 1, 2)
+
+\* Names like that of the joiner, whose name came before.
+Named == <<FirstView(1, "A", <<"A", "b10", "b#x">>), Next1(2, "A", <<"A", "b#2">>, {1}, {"b#2"})>>
+OneOfNamed == [m \in Member |-> IF m \in {"b10", "b#x"} THEN 1 ELSE 0]
+
+\* With Majority. A pair takes in C, and then its senior is alone.
+GrowsAndShrinks == <<FirstView(1, "A", AB), Next1(2, "A", ABC, {1}, {"C"}), Next1(3, "A", A, {2}, {})>>
+
+\* The second of a pair takes in three, and goes on with its senior alone.
+PairTakesThree ==
+    <<FirstView(1, "B", <<"B", "A">>), Next1(2, "A", ABCDE, {1}, {"C", "D", "E"}), Next1(3, "A", AB, {2}, {})>>
+
+\* The second of a pair decides a view of a joiner alone, and leaves; its senior continues.
+JoinerIsLeft == <<FirstView(1, "B", <<"B", "A">>), Next1(2, "A", <<"C">>, {1}, {"C"}), Next1(2, "B", B, {1}, {})>>
+
+\* A group begins beside another one.
+BeginsBeside == Then(<<ByItself(1, "B")>>)
 
 \* Events that no correct peer or caller causes.
 Wrongs(m) ==
@@ -78,9 +96,40 @@ NoEventRefusedStep == act'.outcome \in {"local_error", "remote_error"} => act'.a
 HandledDoesSomethingStep ==
     act'.outcome = "handled" => local'[act'.member] # local[act'.member] \/ act'.effects # <<>>
 
+\* SEQ-28: the entry of a sender stays, also where it has departed, until a later incarnation of its name is known.
+EntryStaysStep ==
+    \A m \in {act'.member} \cap Member :
+        (installed[m] # 0 /\ life' = life) =>
+            \E had \in {DOMAIN local[m].received_table} :
+                had \ Superseded(had \cup MembersOf(local'[m].view)) \subseteq DOMAIN local'[m].received_table
+
+\* The coordinator sends itself nothing.
+NothingSentToSelfStep ==
+    \A i \in DOMAIN act'.effects :
+        act'.effects[i].type = "Send" => act'.effects[i].to # act'.member
+
+FormedEffects == {i \in DOMAIN act'.effects : act'.effects[i].type = "Multicast" /\ act'.effects[i].message.type = "FORMED"}
+
+\* With Majority. A member that begins, and creates a view of itself alone, forms it.
+FounderFormsStep ==
+    (Majority /\ act'.event.type = "ViewInstalled" /\ act'.outcome = "handled" /\ local[act'.member] = Start(act'.member)
+        /\ act'.event.view.members = <<act'.member>> /\ act'.event.view.id.creator = act'.member) => FormedEffects # {}
+
+\* FORMED names a formed view, or 0. That is no earlier than the last formed view that the coordinator knows.
+BaseIsFormedStep ==
+    \A i \in FormedEffects :
+        LET message == act'.effects[i].message
+            own == local[act'.member].attempts
+        IN /\ message.before # 0 => \E k \in FormedViews : views[k].id.counter = message.before
+           /\ (own # <<>> /\ own[1].id.counter < message.view_id.counter) => own[1].id.counter <= message.before
+
 MisuseIsRefused == [][MisuseIsRefusedStep]_vars
 NoEventRefused == [][NoEventRefusedStep]_vars
 HandledDoesSomething == [][HandledDoesSomethingStep]_vars
+EntryStays == [][EntryStaysStep]_vars
+NothingSentToSelf == [][NothingSentToSelfStep]_vars
+FounderForms == [][FounderFormsStep]_vars
+BaseIsFormed == [][BaseIsFormedStep]_vars
 
 -----------------------------------------------------------------------------
 (* Defects: in the place of an operator of Sequencer *)
@@ -93,6 +142,33 @@ SuspectsNotItself(s, e) == IF e.suspect = s.member THEN Ignored(s) ELSE
 \* Duplicate: a message that was received before counts as the mistake of a peer, or as handled where nothing comes of it.
 RefusesDuplicate(s, cleared) == IF cleared = s THEN RemoteError(s) ELSE Handled(cleared, <<>>)
 HandlesDuplicate(s, cleared) == Handled(cleared, <<>>)
+
+\* Attempt: a member of which the record has no room for a view reports all the same.
+ReportsWhenFull(before, s) ==
+    LET own == ReportMessage(s.view.id, before.attempts)
+        after == [s EXCEPT !.formed = FALSE, !.attempts = Attempted(before, s.view), !.reports = ReportsFrom(@, s.view.id.counter)]
+    IN IF IsCoordinator(s) THEN Forms([after EXCEPT !.reports = Noted(@, s.member, own)])
+       ELSE Handled(after, <<Send(CoordinatorOf(s.view), own)>>)
+
+\* Founds: a joiner that is alone in its first view founds a group, whoever has created that view.
+FoundsAsJoiner(s) == s.founds /\ s.view.members = <<s.member>> /\ s.epoch = s.view.id
+
+\* Attempt: a coordinator sends its report to itself, too.
+ReportsToItself(before, s) ==
+    Handled([s EXCEPT !.formed = FALSE, !.attempts = Attempted(before, s.view), !.reports = ReportsFrom(@, s.view.id.counter)],
+            <<Send(CoordinatorOf(s.view), ReportMessage(s.view.id, before.attempts))>>)
+
+\* IsQuorum: each member of the last formed view is waited for.
+AsksAll(records, v) == \E m \in DOMAIN records : records[m] # <<>> /\ MembersOf(records[m][1]) \subseteq DOMAIN records
+
+\* StillEarly: a coordinator that has to wait drops FORWARDs that came before its view.
+DropsForwards(early, v, waits) == LET Later(f) == f.view_id.counter > v.id.counter IN SelectSeq(early, Later)
+
+\* MayForm: a founder waits for others.
+FoundersWait(s) == IsQuorum(RecordsOf(s), s.view)
+
+\* BaseOf: no view.
+BaseOfNone(records, v) == 0
 
 \* Restored: an incarnation that has begun with a record takes another one.
 RestoresAgain(s, e) ==
