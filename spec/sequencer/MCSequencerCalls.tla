@@ -34,10 +34,10 @@ Wrongs(m) ==
         later == ViewId(9, "Z")
         strange == Tag("Z", ViewId(1, "Z"), 1)
         nowhere == <<View(1, "Z", <<>>)>>
-        data(sender, id, tag) == [type |-> "DataReceived", sender |-> sender, message |-> DataMessage(id, tag, 1)]
-        forward(sender, id, tag) == [type |-> "ForwardReceived", sender |-> sender, message |-> ForwardMessage(id, tag, 1)]
-        report(sender, id, attempts) == [type |-> "ReportReceived", sender |-> sender, message |-> ReportMessage(id, attempts)]
-        formed(sender, id, before) == [type |-> "FormedReceived", sender |-> sender, message |-> FormedMessage(id, before)]
+        data(x, id, tag) == [type |-> "DataReceived", sender |-> x, message |-> DataMessage(id, tag, 1)]
+        forward(x, id, tag) == [type |-> "ForwardReceived", sender |-> x, message |-> ForwardMessage(id, tag, 1)]
+        report(x, id, attempts) == [type |-> "ReportReceived", sender |-> x, message |-> ReportMessage(id, attempts)]
+        formed(x, id, before) == [type |-> "FormedReceived", sender |-> x, message |-> FormedMessage(id, before)]
         restored(attempts) == [type |-> "Restored", attempts |-> attempts]
     IN {[type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)], [type |-> "Suspected", suspect |-> m],
         data("Z", later, strange), forward("Y", later, strange), report("Z", later, nowhere), formed("Z", later, 0),
@@ -60,19 +60,19 @@ Lates(m) ==
         twin == ViewId(s.view.id.counter, "Z")
         first == CoordinatorOf(s.view)
         tag == OwnTag(s, 1)
+        report(id) == [type |-> "ReportReceived", sender |-> m, message |-> ReportMessage(id, <<>>)]
+        formed(id) == [type |-> "FormedReceived", sender |-> first, message |-> FormedMessage(id, 0)]
     IN {[type |-> "Suspected", suspect |-> "Z"]}
        \cup {[type |-> "Suspected", suspect |-> x] : x \in s.suspected}
        \cup (IF ~Joined(s) THEN {}
-             ELSE {[type |-> "ViewInstalled", view |-> s.view], [type |-> "ViewInstalled", view |-> [s.view EXCEPT !.id.counter = 0]],
+             ELSE {[type |-> "ViewInstalled", view |-> s.view],
+                   [type |-> "ViewInstalled", view |-> [s.view EXCEPT !.id.counter = 0]],
                    [type |-> "DataReceived", sender |-> first, message |-> DataMessage(twin, tag, 1)],
                    [type |-> "ForwardReceived", sender |-> m, message |-> ForwardMessage(twin, tag, 1)]}
                   \cup (IF ~Majority THEN {}
-                        ELSE {[type |-> "ReportReceived", sender |-> m, message |-> ReportMessage(twin, <<>>)],
-                              [type |-> "FormedReceived", sender |-> first, message |-> FormedMessage(twin, 0)]}
-                             \cup (IF ~KnowsFormed(s) THEN {}
-                                   ELSE {[type |-> "FormedReceived", sender |-> first, message |-> FormedMessage(s.view.id, 0)]})
-                             \cup (IF ~s.formed \/ ~IsCoordinator(s) THEN {}
-                                   ELSE {[type |-> "ReportReceived", sender |-> m, message |-> ReportMessage(s.view.id, <<>>)]})))
+                        ELSE {report(twin), formed(twin)}
+                             \cup (IF KnowsFormed(s) THEN {formed(s.view.id)} ELSE {})
+                             \cup (IF s.formed /\ IsCoordinator(s) THEN {report(s.view.id)} ELSE {})))
 
 \* In the place of Misuse: members that are in no view have such events, too. None changes anything, so no budget bounds
 \* them.
@@ -108,12 +108,13 @@ NothingSentToSelfStep ==
     \A i \in DOMAIN act'.effects :
         act'.effects[i].type = "Send" => act'.effects[i].to # act'.member
 
-FormedEffects == {i \in DOMAIN act'.effects : act'.effects[i].type = "Multicast" /\ act'.effects[i].message.type = "FORMED"}
+FormedEffects ==
+    {i \in DOMAIN act'.effects : act'.effects[i].type = "Multicast" /\ act'.effects[i].message.type = "FORMED"}
 
 \* With Majority. A member that begins, and creates a view of itself alone, forms it.
 FounderFormsStep ==
-    (Majority /\ act'.event.type = "ViewInstalled" /\ act'.outcome = "handled" /\ local[act'.member] = Start(act'.member)
-        /\ act'.event.view.members = <<act'.member>> /\ act'.event.view.id.creator = act'.member) => FormedEffects # {}
+    (Majority /\ act'.event.type = "ViewInstalled" /\ act'.outcome = "handled"
+        /\ local[act'.member] = Start(act'.member) /\ act'.event.view.members = <<act'.member>> /\ act'.event.view.id.creator = act'.member) => FormedEffects # {}
 
 \* FORMED names a formed view, or 0. That is no earlier than the last formed view that the coordinator knows.
 BaseIsFormedStep ==
@@ -139,14 +140,15 @@ SuspectsNotItself(s, e) == IF e.suspect = s.member THEN Ignored(s) ELSE
     IF e.suspect \notin MembersOf(s.view) \/ e.suspect \in s.suspected THEN Ignored(s)
     ELSE Handled([s EXCEPT !.suspected = @ \cup {e.suspect}], <<>>)
 
-\* Duplicate: a message that was received before counts as the mistake of a peer, or as handled where nothing comes of it.
+\* Duplicate: a message that was received before counts as the mistake of a peer, or as handled.
 RefusesDuplicate(s, cleared) == IF cleared = s THEN RemoteError(s) ELSE Handled(cleared, <<>>)
 HandlesDuplicate(s, cleared) == Handled(cleared, <<>>)
 
 \* Attempt: a member of which the record has no room for a view reports all the same.
 ReportsWhenFull(before, s) ==
     LET own == ReportMessage(s.view.id, before.attempts)
-        after == [s EXCEPT !.formed = FALSE, !.attempts = Attempted(before, s.view), !.reports = ReportsFrom(@, s.view.id.counter)]
+        after == [s EXCEPT !.formed = FALSE, !.attempts = Attempted(before, s.view),
+                           !.reports = ReportsFrom(@, s.view.id.counter)]
     IN IF IsCoordinator(s) THEN Forms([after EXCEPT !.reports = Noted(@, s.member, own)])
        ELSE Handled(after, <<Send(CoordinatorOf(s.view), own)>>)
 
@@ -155,7 +157,8 @@ FoundsAsJoiner(s) == s.founds /\ s.view.members = <<s.member>> /\ s.epoch = s.vi
 
 \* Attempt: a coordinator sends its report to itself, too.
 ReportsToItself(before, s) ==
-    Handled([s EXCEPT !.formed = FALSE, !.attempts = Attempted(before, s.view), !.reports = ReportsFrom(@, s.view.id.counter)],
+    Handled([s EXCEPT !.formed = FALSE, !.attempts = Attempted(before, s.view),
+                      !.reports = ReportsFrom(@, s.view.id.counter)],
             <<Send(CoordinatorOf(s.view), ReportMessage(s.view.id, before.attempts))>>)
 
 \* IsQuorum: each member of the last formed view is waited for.
@@ -167,7 +170,8 @@ DropsForwards(early, v, waits) == LET Later(f) == f.view_id.counter > v.id.count
 \* MayForm: a founder waits for others.
 FoundersWait(s) == IsQuorum(RecordsOf(s), s.view)
 
-\* BaseOf: no view.
+\* BaseOf: the view before, formed or not; or no view.
+BaseOfAny(records, v) == v.id.counter - 1
 BaseOfNone(records, v) == 0
 
 \* Restored: an incarnation that has begun with a record takes another one.
