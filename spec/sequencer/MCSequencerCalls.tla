@@ -11,7 +11,7 @@ OneJoins == SubSeq(GrowsAndLeaves, 1, 2)
 
 \* Names like that of the joiner, whose name came before.
 Named == <<FirstView(1, "A", <<"A", "b10", "b#x">>), Next1(2, "A", <<"A", "b#2">>, {1}, {"b#2"})>>
-OneOfNamed == [m \in Member |-> IF m \in {"b10", "b#x"} THEN 1 ELSE 0]
+ThreeOfNamed == [m \in Member |-> CASE m = "b10" -> 2 [] m = "b#x" -> 1 [] OTHER -> 0]
 
 \* With Majority. A pair takes in C, and then its senior is alone.
 GrowsAndShrinks == <<FirstView(1, "A", AB), Next1(2, "A", ABC, {1}, {"C"}), Next1(3, "A", A, {2}, {})>>
@@ -96,12 +96,18 @@ NoEventRefusedStep == act'.outcome \in {"local_error", "remote_error"} => act'.a
 HandledDoesSomethingStep ==
     act'.outcome = "handled" => local'[act'.member] # local[act'.member] \/ act'.effects # <<>>
 
-\* SEQ-28: the entry of a sender stays, also where it has departed, until a later incarnation of its name is known.
+\* SEQ-28: the entry of a sender stays, also where it has departed, until a later incarnation of its name is known. Its
+\* own DATA alone changes it.
 EntryStaysStep ==
     \A m \in {act'.member} \cap Member :
         (installed[m] # 0 /\ life' = life) =>
-            \E had \in {DOMAIN local[m].received_table} :
-                had \ Superseded(had \cup MembersOf(local'[m].view)) \subseteq DOMAIN local'[m].received_table
+            \E old \in {local[m].received_table}, new \in {local'[m].received_table} :
+                \A x \in DOMAIN old \ Superseded(DOMAIN old \cup MembersOf(local'[m].view)) :
+                    IF x \notin DOMAIN new THEN FALSE
+                    ELSE new[x] = old[x] \/ (act'.event.type = "DataReceived" /\ act'.event.message.tag.sender = x)
+
+\* A suspicion is noted.
+SuspicionIsNotedStep == act'.action = "Suspect" => act'.event.suspect \in local'[act'.member].suspected
 
 \* The coordinator sends itself nothing.
 NothingSentToSelfStep ==
@@ -114,7 +120,8 @@ FormedEffects ==
 \* With Majority. A member that begins, and creates a view of itself alone, forms it.
 FounderFormsStep ==
     (Majority /\ act'.event.type = "ViewInstalled" /\ act'.outcome = "handled"
-        /\ local[act'.member] = Start(act'.member) /\ act'.event.view.members = <<act'.member>> /\ act'.event.view.id.creator = act'.member) => FormedEffects # {}
+        /\ local[act'.member] = Start(act'.member) /\ act'.event.view.members = <<act'.member>>
+        /\ act'.event.view.id.creator = act'.member) => FormedEffects # {}
 
 \* FORMED names a formed view, or 0. That is no earlier than the last formed view that the coordinator knows.
 BaseIsFormedStep ==
@@ -128,6 +135,7 @@ MisuseIsRefused == [][MisuseIsRefusedStep]_vars
 NoEventRefused == [][NoEventRefusedStep]_vars
 HandledDoesSomething == [][HandledDoesSomethingStep]_vars
 EntryStays == [][EntryStaysStep]_vars
+SuspicionIsNoted == [][SuspicionIsNotedStep]_vars
 NothingSentToSelf == [][NothingSentToSelfStep]_vars
 FounderForms == [][FounderFormsStep]_vars
 BaseIsFormed == [][BaseIsFormedStep]_vars
@@ -139,6 +147,12 @@ BaseIsFormed == [][BaseIsFormedStep]_vars
 SuspectsNotItself(s, e) == IF e.suspect = s.member THEN Ignored(s) ELSE
     IF e.suspect \notin MembersOf(s.view) \/ e.suspect \in s.suspected THEN Ignored(s)
     ELSE Handled([s EXCEPT !.suspected = @ \cup {e.suspect}], <<>>)
+
+\* Suspected: suspicions are ignored.
+IgnoresSuspicions(s, e) == IF e.suspect = s.member THEN LocalError(s) ELSE Ignored(s)
+
+\* Recorded: each entry is that of the last DATA, whoever sent it.
+RecordsForAll(table, tag) == [m \in DOMAIN table \cup {tag.sender} |-> Mark(tag)]
 
 \* Duplicate: a message that was received before counts as the mistake of a peer, or as handled.
 RefusesDuplicate(s, cleared) == IF cleared = s THEN RemoteError(s) ELSE Handled(cleared, <<>>)
