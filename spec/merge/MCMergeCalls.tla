@@ -89,21 +89,37 @@ MisuseOfAll(m) ==
     /\ Spend("misuses")
     /\ UNCHANGED around
 
-\* In the place of Discover: every member in a view looks for others, also while it is in a merge.
+\* In the place of Discover: every member in a view looks for others, also while it is in a merge; and discovery may find members
+\* that do not coordinate any more.
+MayBeFound == up
 DiscoverAnywhere(m) ==
     /\ m \in up /\ InView(local[m])
-    /\ \E found \in SUBSET Coordinators :
+    /\ \E found \in SUBSET MayBeFound :
         /\ Apply("Discover", m, DiscoverEvent(m, found), {})
         /\ local' # local => spent.merges < MaxMerges
         /\ spent' = IF local' = local THEN spent ELSE [spent EXCEPT !.merges = @ + 1]
     /\ UNCHANGED around
+
+\* In the place of MustTimeOut: the same, and what a member in no merge has a timer for ends by itself.
+MustEnd(m) ==
+    LET id == local[m].merge IN
+    /\ ~\E p \in network : p.to \in Member /\ p.message.type # "MERGE_VIEW" /\ p.message.merge_id = id
+    /\ IF id.leader \in up \ {m} THEN local[id.leader].merge # id ELSE TRUE
 
 \* In the place of FirstDecision: A has left out three members, and C a fourth, which is a later incarnation of one of them.
 KnowsOthers(m) ==
     LET known == CASE m = "A" -> {"A", "bee", "bee#x", "beed2"} [] m = "C" -> {"C", "bee#2"} [] OTHER -> {}
     IN IF known = {} THEN NoDecision ELSE [Single(m) EXCEPT !.id.counter = 1, !.lives = [x \in known |-> 0]]
 
-Named == <<FirstView(1, "a", <<"a">>), FirstView(1, "ab", <<"ab">>), FirstView(1, "b", <<"b">>)>>
+\* One whose view was decided by a member that has left, and a subgroup of two.
+LeftAndTwo == <<FirstView(1, "B", <<"A">>), FirstView(1, "C", <<"C", "D">>)>>
+
+\* Three, of which the views of the last two overlap: each lists D; or E has left C out, which does not know.
+SharedMember == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D">>), FirstView(1, "E", <<"E", "D">>)>>
+LeftBehind == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "E">>), After(2, "E", <<"E">>, {2})>>
+
+\* One member, and a subgroup of two, with names of which one begins another.
+Named == <<FirstView(1, "a", <<"a">>), FirstView(1, "ab", <<"ab", "b">>)>>
 
 -----------------------------------------------------------------------------
 (* Claims *)
@@ -124,7 +140,7 @@ HandledDoesSomethingStep ==
 DiscoveryGoesOnStep ==
     act'.outcome = "handled" =>
         (DiscoverAgain \in {act'.effects[i] : i \in DOMAIN act'.effects}
-            <=> act'.event.type = "DiscoverTimeout" \/ ~InView(local[act'.member]))
+            <=> act'.event.type = "DiscoverTimeout" \/ (~InView(local[act'.member]) /\ InView(local'[act'.member])))
 
 \* MRG-02, MRG-11: a coordinator that is in no merge begins one where it has found others, and is the first of them.
 BeginsWhereItLeadsStep ==
@@ -143,6 +159,17 @@ AnswersEachRequestStep ==
         IN {<<act'.effects[i].to, act'.effects[i].message.merge_id, act'.effects[i].message.rejected>> :
                 i \in {i \in DOMAIN act'.effects : act'.effects[i].type = "Send"}}
             = {<<act'.event.sender, asked.merge_id, ~accepts>>}
+
+\* A coordinator reports members of its view that follow another coordinator which was in its view, and members that are over.
+ReportsWhoLeftStep ==
+    act'.outcome = "handled" =>
+        LET s == local[act'.member]
+            type == act'.event.type
+            told == IF type = "MergeRspReceived" \/ (type = "MergeReqReceived" /\ Coordinates(s) /\ ~Merging(s))
+                    THEN {act'.event.message.decision} ELSE {}
+            Left(other) == IF act'.event.sender \in MembersOf(s.decision) THEN Common(s.decision, other) ELSE {}
+        IN {e.suspect : e \in Down(act'.effects, "Suspected")}
+            = UNION {Left(other) \cup Former(s.decision, other) : other \in told}
 
 \* MRG-15: a leader that is in a merge awaits an answer; and an answer ends the merge where it is the last.
 LeaderAwaitsAnswers == \A m \in up : (Merging(local[m]) /\ Leads(local[m])) => local[m].awaiting # {}
@@ -169,6 +196,35 @@ LatestLivesKnownStep ==
             over == {x \in known : \E y \in known : IsFormer(x, y)} \ MembersOf(d)
         IN Leads(local[act'.member]) => DOMAIN d.lives = known \ over
 
+\* MRG-16: a leader merges all views that it has heard of, but for a view that cannot be merged with another, or that lists another
+\* coordinator.
+MergesAllItCanStep ==
+    (act'.event.type \in {"MergeRspReceived", "MergeTimeout"} /\ Leads(local[act'.member]) /\ ~Merging(local'[act'.member])) =>
+        LET own == local[act'.member].decision
+            merged == UNION {e.subgroups : e \in Passed(act'.effects, "PassUp", "MergeViewInstalled")}
+            Lists(d) == \E other \in Heard \ {d} : CoordinatorOf(other) \in MembersOf(d)
+        IN /\ \A d \in Heard \ {own} :
+                d.id \in merged \/ Lists(d) \/ \E other \in Heard \ {d} : ~MayMerge(d, other)
+           /\ \A d \in Heard \ {own} : d.id \in merged => ~Lists(d)
+           /\ Cardinality(merged) # 1
+
+\* A timer runs in a merge alone.
+TimerIsOfMerge == \A m \in up : Merging(local[m]) \/ timers[m] = {}
+
+\* AMB-48: a merge that begins has the view held, and one that ends has it released.
+HoldsViewForMergeStep ==
+    act'.outcome # "none" =>
+        LET before == Merging(local[act'.member])
+            after == Merging(local'[act'.member])
+        IN <<Asks(act'.effects, "SuspendViews"), Asks(act'.effects, "ResumeViews")>> = <<~before /\ after, before /\ ~after>>
+
+\* FLAW-107: where a view is installed that an early merged view follows, that one is installed next.
+EarlyIsNextStep ==
+    act'.outcome = "handled" =>
+        LET m == act'.member
+        IN SetTimer("early", 0, 0) \in {act'.effects[i] : i \in DOMAIN act'.effects}
+            <=> local'[m].decision # local[m].decision /\ Waits(local'[m])
+
 MisuseIsRefused == [][MisuseIsRefusedStep]_vars
 NoEventRefused == [][NoEventRefusedStep]_vars
 HandledDoesSomething == [][HandledDoesSomethingStep]_vars
@@ -178,6 +234,10 @@ AnswersEachRequest == [][AnswersEachRequestStep]_vars
 LastAnswerEndsMerge == [][LastAnswerEndsMergeStep]_vars
 LeaderEndsMerge == [][LeaderEndsMergeStep]_vars
 LatestLivesKnown == [][LatestLivesKnownStep]_vars
+ReportsWhoLeft == [][ReportsWhoLeftStep]_vars
+MergesAllItCan == [][MergesAllItCanStep]_vars
+HoldsViewForMerge == [][HoldsViewForMergeStep]_vars
+EarlyIsNext == [][EarlyIsNextStep]_vars
 
 -----------------------------------------------------------------------------
 (* Defects *)
@@ -201,6 +261,24 @@ FirstAnswerConcludes(s, e) ==
 
 \* In the place of CancelMergeReceived: a coordinator that was left out waits for its timer.
 CancelIsIgnored(s, e) == Ignored(s)
+
+\* In the place of Leave: the timer runs on; or the view is held for ever.
+TimerRunsOn(s, withdrawn) == ForEach(withdrawn, Withdrawn) \o <<ResumeViews>>
+HoldsOn(s, withdrawn) == <<CancelTimer(TimerOf(s.begun))>> \o ForEach(withdrawn, Withdrawn)
+
+\* In the place of FollowEarly: each view sets the timer.
+AlwaysFollows(s) == <<SetTimer("early", 0, 0)>>
+
+\* In the place of LeftUs: all members that both views list have left.
+AllCommonLeft(s, coordinator, other) == Common(s.decision, other)
+
+\* In the place of Chosen: two merge at a time. In the place of ListsAnother: no view does. In the place of Conclude: a leader installs a
+\* view also where it is alone.
+ChoosesOne(s) == LET others == DOMAIN s.responses \ {s.member} IN {s.member} \cup IF others = {} THEN {} ELSE {FirstOf(others)}
+ListsNoOther(responses, c) == FALSE
+InstallsAlone(s) ==
+    LET over == GiveUp(s)
+    IN IF Leads(s) THEN Enter(s, MergedView(s, Chosen(s)), <<>>, PromisedTo(s)) ELSE Handled(over.state, over.effects)
 
 \* In the place of LatestLives: members that are over are known for ever.
 KnowsAllLives(function, members) == function
