@@ -111,6 +111,13 @@ KnowsOthers(m) ==
     LET known == CASE m = "A" -> {"A", "bee", "bee#x", "beed2"} [] m = "C" -> {"C", "bee#2"} [] OTHER -> {}
     IN IF known = {} THEN NoDecision ELSE [Single(m) EXCEPT !.id.counter = 1, !.lives = [x \in known |-> 0]]
 
+\* In the place of FirstDecision: C knows of B that it has begun again, and A does not.
+KnowsNext(m) ==
+    IF StartView[m] = 0 THEN NoDecision
+    ELSE LET v == First[StartView[m]]
+         IN Decision(v.id, v.members, NoViewId,
+                     IF m = "C" THEN [x \in {"B", "C"} |-> IF x = "B" THEN 1 ELSE 0] ELSE v.lives, {}, NoDigest)
+
 \* One whose view was decided by a member that has left, and a subgroup of two.
 LeftAndTwo == <<FirstView(1, "B", <<"A">>), FirstView(1, "C", <<"C", "D">>)>>
 
@@ -207,6 +214,7 @@ MergesAllItCanStep ==
                 d.id \in merged \/ Lists(d) \/ \E other \in Heard \ {d} : ~MayMerge(d, other)
            /\ \A d \in Heard \ {own} : d.id \in merged => ~Lists(d)
            /\ Cardinality(merged) # 1
+           /\ \A d, other \in Heard : ({d.id, other.id} \subseteq merged /\ d # other) => Common(d, other) = {}
 
 \* A timer runs in a merge alone.
 TimerIsOfMerge == \A m \in up : Merging(local[m]) \/ timers[m] = {}
