@@ -89,6 +89,15 @@ MisuseOfAll(m) ==
     /\ Spend("misuses")
     /\ UNCHANGED around
 
+\* In the place of Misuse: an early view comes again.
+EarlyAgain(m) ==
+    /\ spent.misuses < MaxMisuses /\ m \in up
+    /\ \E event \in {event \in Lates(m) : event.type = "MergeViewReceived" /\ event.message.merged \in
+                        {local[m].early[i] : i \in DOMAIN local[m].early}} :
+        Apply("Misuse", m, event, {})
+    /\ Spend("misuses")
+    /\ UNCHANGED around
+
 \* In the place of Discover: every member in a view looks for others, also while it is in a merge; and discovery may find members
 \* that do not coordinate any more.
 MayBeFound == up
@@ -108,7 +117,7 @@ MustEnd(m) ==
 
 \* In the place of FirstDecision: A has left out three members, and C a fourth, which is a later incarnation of one of them.
 KnowsOthers(m) ==
-    LET known == CASE m = "A" -> {"A", "bee", "bee#x", "beed2"} [] m = "C" -> {"C", "bee#2"} [] OTHER -> {}
+    LET known == CASE m = "A" -> {"A", "bee", "bee#x", "beed1"} [] m = "C" -> {"C", "bee#2"} [] OTHER -> {}
     IN IF known = {} THEN NoDecision ELSE [Single(m) EXCEPT !.id.counter = 1, !.lives = [x \in known |-> 0]]
 
 \* In the place of FirstDecision: C knows of B that it has begun again, and A does not.
@@ -226,12 +235,13 @@ HoldsViewForMergeStep ==
             after == Merging(local'[act'.member])
         IN <<Asks(act'.effects, "SuspendViews"), Asks(act'.effects, "ResumeViews")>> = <<~before /\ after, before /\ ~after>>
 
-\* FLAW-107: where a view is installed that an early merged view follows, that one is installed next.
+\* FLAW-107: where an early merged view follows the view installed, it is installed next.
 EarlyIsNextStep ==
     act'.outcome = "handled" =>
-        LET m == act'.member
+        LET old == local[act'.member]
+            new == local'[act'.member]
         IN SetTimer("early", 0, 0) \in {act'.effects[i] : i \in DOMAIN act'.effects}
-            <=> local'[m].decision # local[m].decision /\ Waits(local'[m])
+            <=> Waits(new) /\ (new.decision # old.decision \/ ~Waits(old))
 
 MisuseIsRefused == [][MisuseIsRefusedStep]_vars
 NoEventRefused == [][NoEventRefusedStep]_vars

@@ -142,12 +142,18 @@ HandledLate(s) == Handled(s, <<>>)
 \* In the place of Keep: no early question is kept.
 KeepsNone(s, x, message) == s
 
-\* In the place of Dropped: a member that has nothing to look for any more looks no more.
-LooksNoMore(s, effects) == Ending(Then(Unchanged([s EXCEPT !.wish = NoPendingMerge]), MaybeLetGo))
+\* In the place of DiscoverTimeout: a member that looks sets no timer for its next look.
+LooksNoMore(s, e) == IF Joined(s) THEN Handled(s, <<CancelTimer("discover")>>) ELSE Ignored(s)
 
 \* In the place of MergeReqReceived: a request is counted, and neither waits nor is answered.
 RequestIsLost(s, e) == Handled([s EXCEPT !.asked = @ + 1], <<>>)
 
-\* In the place of DiscoverTimeout: a look drops what waits.
-LookDropsRequest(s, e) == IF Joined(s) THEN Dropped(s, <<M!DiscoverAgain>>) ELSE Ignored(s)
+\* In the place of DiscoverTimeout: a look drops a request that waits.
+LookDropsRequest(s, e) ==
+    LET wish == [type |-> "DiscoverTimeout", found |-> e.found]
+        Taken(r) ==
+            IF r.outcome # "handled" THEN [outcome |-> r.outcome, state |-> s, effects |-> <<>>]
+            ELSE IF Begins(s, r) THEN Ending([state |-> [s EXCEPT !.wish = wish], effects |-> <<M!DiscoverAgain>>])
+            ELSE Dropped(s, <<M!DiscoverAgain>>)
+    IN With(M!Step(s.merge, [type |-> "DiscoverTimeout", found |-> e.found, digest |-> Unknown(s)]), Taken)
 =============================================================================
