@@ -243,6 +243,9 @@ EarlyIsNextStep ==
         IN SetTimer("early", 0, 0) \in {act'.effects[i] : i \in DOMAIN act'.effects}
             <=> Waits(new) /\ (new.decision # old.decision \/ ~Waits(old))
 
+\* The timer that is set for it installs it.
+EarlyIsInstalledStep == act'.action = "InstallEarly" => local'[act'.member].decision # local[act'.member].decision
+
 MisuseIsRefused == [][MisuseIsRefusedStep]_vars
 NoEventRefused == [][NoEventRefusedStep]_vars
 HandledDoesSomething == [][HandledDoesSomethingStep]_vars
@@ -256,6 +259,7 @@ ReportsWhoLeft == [][ReportsWhoLeftStep]_vars
 MergesAllItCan == [][MergesAllItCanStep]_vars
 HoldsViewForMerge == [][HoldsViewForMergeStep]_vars
 EarlyIsNext == [][EarlyIsNextStep]_vars
+EarlyIsInstalled == [][EarlyIsInstalledStep]_vars
 
 -----------------------------------------------------------------------------
 (* Defects *)
@@ -286,6 +290,9 @@ HoldsOn(s, withdrawn) == <<CancelTimer(TimerOf(s.begun))>> \o ForEach(withdrawn,
 
 \* In the place of FollowEarly: each view sets the timer.
 AlwaysFollows(s) == <<SetTimer("early", 0, 0)>>
+
+\* In the place of EarlyTimeout: the timer does nothing.
+EarlyIsIgnored(s, e) == Ignored(s)
 
 \* In the place of LeftUs: all members that both views list have left.
 AllCommonLeft(s, coordinator, other) == Common(s.decision, other)
