@@ -48,7 +48,8 @@ MoreWrongs(m) ==
                     \cup UNION {{MergeReq(id, d), Accept(s.merge, d, Digest(d)), Reject(s.merge, d)} : d \in Unsound(x)}
                     \cup UNION {{InstallMergeView(id, v), MergeView(v)} : v \in UnsoundMerged(m, x)}
             IN {From(x, message) : message \in Messages}
-               \cup {[type |-> "MergeReqReceived", sender |-> x, message |-> MergeReq(id, Single(x)), digest |-> outsiders]}
+               \cup {[type |-> "MergeReqReceived", sender |-> x, message |-> MergeReq(id, Single(x)),
+                      digest |-> outsiders]}
         own == {From(m, message) : message \in {MergeReq(MergeId(m, 0, 9), Single(m)), Reject(s.merge, NoDecision),
                                                 CancelMerge(MergeId(m, 0, 9))}}
     IN Of(FirstOf(Member \ {m})) \cup own
@@ -74,7 +75,8 @@ Lates(m) ==
                             message |-> MergeView([MergedOf(m, x) EXCEPT !.id.counter = s.decision.id.counter,
                                                                          !.follows = {ViewId(0, "Z")}])]})
                \cup {[type |-> "MergeViewReceived", sender |-> x, message |-> MergeView(v)] :
-                        v \in {s.early[i] : i \in {i \in DOMAIN s.early : x \in MembersOf(s.early[i]) /\ ~FollowsOwn(s, s.early[i])}}}
+                        v \in {s.early[i] : i \in {i \in DOMAIN s.early :
+                                    x \in MembersOf(s.early[i]) /\ ~FollowsOwn(s, s.early[i])}}}
     IN UNION {Of(x) : x \in Member \ {m}}
        \cup {TimeoutEvent(s.begun + 1)} \cup (IF Merging(s) THEN {} ELSE {TimeoutEvent(s.begun)})
        \cup (IF Waits(s) THEN {} ELSE {[type |-> "EarlyTimeout"]})
@@ -98,8 +100,8 @@ EarlyAgain(m) ==
     /\ Spend("misuses")
     /\ UNCHANGED around
 
-\* In the place of Discover: every member in a view looks for others, also while it is in a merge; and discovery may find members
-\* that do not coordinate any more.
+\* In the place of Discover: every member in a view looks for others, also while it is in a merge; and discovery may
+\* find members that do not coordinate any more.
 MayBeFound == up
 DiscoverAnywhere(m) ==
     /\ m \in up /\ InView(local[m])
@@ -115,7 +117,8 @@ MustEnd(m) ==
     /\ ~\E p \in network : p.to \in Member /\ p.message.type # "MERGE_VIEW" /\ p.message.merge_id = id
     /\ IF id.leader \in up \ {m} THEN local[id.leader].merge # id ELSE TRUE
 
-\* In the place of FirstDecision: A has left out three members, and C a fourth, which is a later incarnation of one of them.
+\* In the place of FirstDecision: A has left out three members, and C a fourth, which is a later incarnation of one of
+\* them.
 KnowsOthers(m) ==
     LET known == CASE m = "A" -> {"A", "bee", "bee#x", "beed1"} [] m = "C" -> {"C", "bee#2"} [] OTHER -> {}
     IN IF known = {} THEN NoDecision ELSE [Single(m) EXCEPT !.id.counter = 1, !.lives = [x \in known |-> 0]]
@@ -165,8 +168,8 @@ BeginsWhereItLeadsStep ==
             all == act'.event.found \cup {m}
         IN local'[m] # local[m] <=> Coordinates(local[m]) /\ ~Merging(local[m]) /\ all # {m} /\ FirstOf(all) = m
 
-\* MRG-10, MRG-23, MRG-26: a request has one answer. It accepts where the member coordinates, is in no merge, and its view and
-\* the other can be merged.
+\* MRG-10, MRG-23, MRG-26: a request has one answer. It accepts where the member coordinates, is in no merge, and its
+\* view and the other can be merged.
 AnswersEachRequestStep ==
     (act'.event.type = "MergeReqReceived" /\ act'.outcome = "handled") =>
         LET s == local[act'.member]
@@ -176,7 +179,8 @@ AnswersEachRequestStep ==
                 i \in {i \in DOMAIN act'.effects : act'.effects[i].type = "Send"}}
             = {<<act'.event.sender, asked.merge_id, ~accepts>>}
 
-\* A coordinator reports members of its view that follow another coordinator which was in its view, and members that are over.
+\* A coordinator reports members of its view that follow another coordinator which was in its view, and members that
+\* are over.
 ReportsWhoLeftStep ==
     act'.outcome = "handled" =>
         LET s == local[act'.member]
@@ -212,10 +216,11 @@ LatestLivesKnownStep ==
             over == {x \in known : \E y \in known : IsFormer(x, y)} \ MembersOf(d)
         IN Leads(local[act'.member]) => DOMAIN d.lives = known \ over
 
-\* MRG-16: a leader merges all views that it has heard of, but for a view that cannot be merged with another, or that lists another
-\* coordinator.
+\* MRG-16: a leader merges all views that it has heard of, but for a view that cannot be merged with another, or that
+\* lists another coordinator.
 MergesAllItCanStep ==
-    (act'.event.type \in {"MergeRspReceived", "MergeTimeout"} /\ Leads(local[act'.member]) /\ ~Merging(local'[act'.member])) =>
+    (/\ act'.event.type \in {"MergeRspReceived", "MergeTimeout"}
+     /\ Leads(local[act'.member]) /\ ~Merging(local'[act'.member])) =>
         LET own == local[act'.member].decision
             merged == UNION {e.subgroups : e \in Passed(act'.effects, "PassUp", "MergeViewInstalled")}
             Lists(d) == \E other \in Heard \ {d} : CoordinatorOf(other) \in MembersOf(d)
@@ -233,7 +238,8 @@ HoldsViewForMergeStep ==
     act'.outcome # "none" =>
         LET before == Merging(local[act'.member])
             after == Merging(local'[act'.member])
-        IN <<Asks(act'.effects, "SuspendViews"), Asks(act'.effects, "ResumeViews")>> = <<~before /\ after, before /\ ~after>>
+        IN <<Asks(act'.effects, "SuspendViews"), Asks(act'.effects, "ResumeViews")>>
+            = <<~before /\ after, before /\ ~after>>
 
 \* FLAW-107: where an early merged view follows the view installed, it is installed next.
 EarlyIsNextStep ==
@@ -297,9 +303,11 @@ EarlyIsIgnored(s, e) == Ignored(s)
 \* In the place of LeftUs: all members that both views list have left.
 AllCommonLeft(s, coordinator, other) == Common(s.decision, other)
 
-\* In the place of Chosen: two merge at a time. In the place of ListsAnother: no view does. In the place of Conclude: a leader installs a
-\* view also where it is alone.
-ChoosesOne(s) == LET others == DOMAIN s.responses \ {s.member} IN {s.member} \cup IF others = {} THEN {} ELSE {FirstOf(others)}
+\* In the place of Chosen: two merge at a time. In the place of ListsAnother: no view does. In the place of Conclude: a
+\* leader installs a view also where it is alone.
+ChoosesOne(s) ==
+    LET others == DOMAIN s.responses \ {s.member}
+    IN {s.member} \cup IF others = {} THEN {} ELSE {FirstOf(others)}
 ListsNoOther(responses, c) == FALSE
 InstallsAlone(s) ==
     LET over == GiveUp(s)
