@@ -24,7 +24,8 @@ Wrongs(m) ==
         From(x, M!CancelMerge(M!MergeId("Z", 0, 9))), From(x, G!JoinReq(-1))}
        \cup (IF isIn THEN {} ELSE {[type |-> "LeaveRequested"]})
        \cup (IF InView(s) THEN {[type |-> "JoinRequested", coordinator |-> x, life |-> life[m]]} ELSE {})
-       \cup (IF fails THEN {[type |-> "DigestGiven", asker |-> Self, request |-> s.asked, digest |-> G!NoDigest]} ELSE {})
+       \cup (IF fails
+             THEN {[type |-> "DigestGiven", asker |-> Self, request |-> s.asked, digest |-> G!NoDigest]} ELSE {})
 
 Lates(m) ==
     LET s == local[m]
@@ -57,8 +58,8 @@ MisuseOfAll(m) ==
     /\ Spend("misuses")
     /\ UNCHANGED around
 
-\* In the place of Discover: every member in a view looks for others, also while it waits or is in a merge; and discovery may find
-\* members that do not coordinate, or no member.
+\* In the place of Discover: every member in a view looks for others, also while it waits or is in a merge; and discovery
+\* may find members that do not coordinate, or no member.
 DiscoverAnywhere(m) ==
     /\ m \in up /\ InView(local[m])
     /\ \E found \in {{}, Coordinators, up} :
@@ -70,7 +71,8 @@ DiscoverAnywhere(m) ==
 -----------------------------------------------------------------------------
 (* Claims *)
 
-\* An event that no correct peer, layer or caller causes is refused; an event that is late, or says nothing new, is ignored;
+\* An event that no correct peer, layer or caller causes is refused; an event that is late, or says nothing new, is
+\* ignored;
 MisuseIsRefusedStep ==
     act'.action = "Misuse" =>
         act'.outcome \in IF act'.event \in Lates(act'.member) THEN {"ignored"} ELSE {"local_error", "remote_error"}
@@ -82,8 +84,8 @@ NoEventRefusedStep == act'.outcome \in {"local_error", "remote_error"} => act'.a
 HandledDoesSomethingStep ==
     act'.outcome = "handled" => local'[act'.member] # local[act'.member] \/ act'.effects # <<>>
 
-\* MRG-01: a member looks for others from its first view on, and each look is followed by another; it is put off when a look that
-\* waited begins a merge.
+\* MRG-01: a member looks for others from its first view on, and each look is followed by another; it is put off when a
+\* look that waited begins a merge.
 DiscoveryGoesOnStep ==
     act'.outcome = "handled" =>
         LET old == local[act'.member] IN
@@ -101,9 +103,11 @@ RequestWaitsOrIsRejectedStep ==
                             act'.effects[i].type = "Send" /\ act'.effects[i].to = e.sender
                             /\ act'.effects[i].message.type = "MERGE_RSP"}
         IN IF local'[act'.member].wish = waits THEN rejected = {}
-           ELSE \E i \in rejected : act'.effects[i].message.rejected /\ act'.effects[i].message.merge_id = e.message.merge_id
+           ELSE \E i \in rejected :
+                    act'.effects[i].message.rejected /\ act'.effects[i].message.merge_id = e.message.merge_id
 
-\* A request that waits is given up by its leader, or by a view that knows a later incarnation of that; or it is answered.
+\* A request that waits is given up by its leader, or by a view that knows a later incarnation of that; or it is
+\* answered.
 WaitingRequestIsAnsweredStep ==
     LET m == act'.member IN
     act'.outcome = "handled" =>
