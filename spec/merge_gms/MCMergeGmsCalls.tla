@@ -1,0 +1,163 @@
+--------------------------- MODULE MCMergeGmsCalls ----------------------------
+(***************************************************************************)
+(* Claims about what a member refuses, ignores and answers; and their      *)
+(* defects. Only models of these claims use this module.                   *)
+(***************************************************************************)
+EXTENDS MCMergeGms
+
+(* Events that no correct peer, layer or caller causes, and late events *)
+
+Single(x, incarnation) ==
+    G!Decision(ViewId(9, x), <<x>>, NoViewId, [y \in {x} |-> incarnation], {}, G!NoDigest)
+LateMerged(m, x) ==
+    M!Merged(ViewId(99, x), M!Sorted({m, x}), {ViewId(1, "Z")}, [y \in {m, x} |-> 0], [y \in {m, x} |-> Nothing])
+
+From(x, message) == EventOf([sender |-> x, message |-> message])
+
+Wrongs(m) ==
+    LET s == local[m]
+        x == M!FirstOf(Member \ {m})
+        fails == InView(s) /\ s.holds = "digest" /\ Wishes(s)
+        isIn == InView(s) /\ ~s.gms.gone
+    IN {[type |-> "Suspected", suspect |-> m],
+        From("Z", G!NewView(G!Founding("Z"))), From("Z", M!MergeView(s.merged)),
+        From(x, M!CancelMerge(M!MergeId("Z", 0, 9))), From(x, G!JoinReq(-1))}
+       \cup (IF isIn THEN {} ELSE {[type |-> "LeaveRequested"]})
+       \cup (IF InView(s) THEN {[type |-> "JoinRequested", coordinator |-> x, life |-> life[m]]} ELSE {})
+       \cup (IF fails
+             THEN {[type |-> "DigestGiven", asker |-> Self, request |-> s.asked, digest |-> G!NoDigest]} ELSE {})
+
+Lates(m) ==
+    LET s == local[m]
+        Known(x) == IF x \in DOMAIN Own(s).lives THEN Own(s).lives[x] ELSE 0
+        Of(x) ==
+            LET id == M!MergeId(x, 0, 9)
+            IN {From(x, M!Reject(M!MergeId(m, 0, 9), M!NoDecision)), From(x, M!CancelMerge(id)),
+                From(x, M!InstallMergeView(id, LateMerged(m, x))), From(x, G!ViewAck(ViewId(99, "Z"))),
+                From(x, G!LeaveRsp(life[m] + 1)), From(x, G!JoinRefused(life[m] + 1))}
+               \cup (IF x \in s.gms.suspected \/ s.gms.gone \/ (InView(s) /\ MayCome(s, ViewId(99, x)))
+                     THEN {From(x, M!MergeView(LateMerged(m, x)))} ELSE {})
+               \cup (IF ~InView(s) \/ s.gms.gone \/ x \in s.gms.suspected THEN {From(x, Probe(Own(s).id))} ELSE {})
+               \cup (IF s.gms.gone \/ x \in s.gms.suspected THEN {From(x, G!Query(Own(s).id, {}))} ELSE {})
+               \cup (IF s.gms.gone \/ Known(x) > 0
+                     THEN {From(x, M!MergeReq(id, Single(x, IF Known(x) > 0 THEN Known(x) - 1 ELSE 0)))} ELSE {})
+    IN UNION {Of(x) : x \in Member \ {m}}
+       \cup {[type |-> "DigestGiven", asker |-> a, request |-> 99, digest |-> DeliveredBy(m)] : a \in {G!Self, Self}}
+       \cup {[type |-> "MergeTimeout", number |-> s.merge.begun + 1]}
+       \cup (IF Merging(m) THEN {} ELSE {[type |-> "MergeTimeout", number |-> s.merge.begun]})
+       \cup (IF s.holds = "digest" THEN {}
+             ELSE {[type |-> "DigestGiven", asker |-> Self, request |-> s.asked, digest |-> DeliveredBy(m)]})
+       \cup (IF m \in stops.asked THEN {} ELSE {StoppedFor(G!Self)})
+       \cup (IF InView(s) /\ ~s.gms.gone THEN {} ELSE {[type |-> "DiscoverTimeout", found |-> Member]})
+
+\* In the place of Misuse: a member that has left may have such events, too.
+MisuseOfAll(m) ==
+    /\ spent.misuses < MaxMisuses
+    /\ m \in up \/ local[m].gms.gone
+    /\ \E event \in Wrongs(m) \cup Lates(m) : Apply("Misuse", m, event, {})
+    /\ Spend("misuses")
+    /\ UNCHANGED around
+
+\* In the place of Discover: every member in a view looks for others, also while it waits or is in a merge; and discovery
+\* may find members that do not coordinate, or no member.
+DiscoverAnywhere(m) ==
+    /\ m \in up /\ InView(local[m])
+    /\ \E found \in {{}, Coordinators, up} :
+        Apply("Discover", m, [type |-> "DiscoverTimeout", found |-> found], {})
+    /\ \E new \in {IsWish(local'[m], "DiscoverTimeout") /\ ~IsWish(local[m], "DiscoverTimeout")} :
+        IF new THEN spent.merges < MaxMerges /\ Spend("merges") ELSE UNCHANGED spent
+    /\ UNCHANGED around
+
+-----------------------------------------------------------------------------
+(* Claims *)
+
+\* An event that no correct peer, layer or caller causes is refused; an event that is late, or says nothing new, is
+\* ignored;
+MisuseIsRefusedStep ==
+    act'.action = "Misuse" =>
+        act'.outcome \in IF act'.event \in Lates(act'.member) THEN {"ignored"} ELSE {"local_error", "remote_error"}
+
+\* no other event is refused;
+NoEventRefusedStep == act'.outcome \in {"local_error", "remote_error"} => act'.action = "Misuse"
+
+\* and an event that is handled changes the state, or has effects.
+HandledDoesSomethingStep ==
+    act'.outcome = "handled" => local'[act'.member] # local[act'.member] \/ act'.effects # <<>>
+
+\* MRG-01: a member looks for others from its first view on, and each look is followed by another; it is put off when a
+\* look that waited begins a merge.
+DiscoveryGoesOnStep ==
+    act'.outcome = "handled" =>
+        LET old == local[act'.member] IN
+        M!DiscoverAgain \in {act'.effects[i] : i \in DOMAIN act'.effects}
+            <=> \/ act'.event.type = "DiscoverTimeout"
+                \/ ~InView(old) /\ InView(local'[act'.member])
+                \/ act'.event.type = "DigestGiven" /\ act'.event.asker = Self /\ IsWish(old, "DiscoverTimeout")
+
+\* A request to merge is rejected, or waits for the group.
+RequestWaitsOrIsRejectedStep ==
+    (act'.event.type = "MergeReqReceived" /\ act'.outcome = "handled") =>
+        LET e == act'.event
+            waits == [type |-> e.type, sender |-> e.sender, message |-> e.message]
+            rejected == {i \in DOMAIN act'.effects :
+                            act'.effects[i].type = "Send" /\ act'.effects[i].to = e.sender
+                            /\ act'.effects[i].message.type = "MERGE_RSP"}
+        IN IF local'[act'.member].wish = waits THEN rejected = {}
+           ELSE \E i \in rejected :
+                    act'.effects[i].message.rejected /\ act'.effects[i].message.merge_id = e.message.merge_id
+
+\* A request that waits is given up by its leader, or by a view that knows a later incarnation of that; or it is
+\* answered.
+WaitingRequestIsAnsweredStep ==
+    LET m == act'.member IN
+    act'.outcome = "handled" =>
+        LET old == local[m].wish IN
+        (IsWish(local[m], "MergeReqReceived") /\ local'[m].wish # old) =>
+            \/ act'.event.type = "DigestGiven" /\ act'.event.asker = Self
+            \/ act'.event.type = "CancelMergeReceived" /\ act'.event.message.merge_id = old.message.merge_id
+            \/ IsOfTheDead(local'[m], old.sender, old.message.decision)
+
+\* A member that is asked for a view by a member that it does not suspect says what it has, or keeps the question.
+QuestionIsAnsweredOrKeptStep ==
+    act'.action \in {"ReceiveProbe", "ReceiveQuery"} =>
+        LET old == local[act'.member]
+            word == [sender |-> act'.event.sender, message |-> act'.event.message]
+            early == local'[act'.member].early
+        IN \/ ~InView(old) \/ word.sender \in old.gms.suspected
+           \/ \E i \in DOMAIN early : early[i] = word
+           \/ \E i \in DOMAIN act'.effects :
+                act'.effects[i].type = "Send" /\ act'.effects[i].to = word.sender
+                /\ act'.effects[i].message.type \in {"ANSWER", "MERGE_VIEW"}
+
+MisuseIsRefused == [][MisuseIsRefusedStep]_vars
+NoEventRefused == [][NoEventRefusedStep]_vars
+HandledDoesSomething == [][HandledDoesSomethingStep]_vars
+DiscoveryGoesOn == [][DiscoveryGoesOnStep]_vars
+RequestWaitsOrIsRejected == [][RequestWaitsOrIsRejectedStep]_vars
+WaitingRequestIsAnswered == [][WaitingRequestIsAnsweredStep]_vars
+QuestionIsAnsweredOrKept == [][QuestionIsAnsweredOrKeptStep]_vars
+
+-----------------------------------------------------------------------------
+(* Defects *)
+
+\* In the place of Ignored: a late event counts as handled.
+HandledLate(s) == Handled(s, <<>>)
+
+\* In the place of Keep: no early question is kept.
+KeepsNone(s, x, message) == s
+
+\* In the place of DiscoverTimeout: a member that looks sets no timer for its next look.
+LooksNoMore(s, e) == IF Joined(s) THEN Handled(s, <<CancelTimer("discover")>>) ELSE Ignored(s)
+
+\* In the place of MergeReqReceived: a request is counted, and neither waits nor is answered.
+RequestIsLost(s, e) == Handled([s EXCEPT !.asked = @ + 1], <<>>)
+
+\* In the place of DiscoverTimeout: a look drops a request that waits.
+LookDropsRequest(s, e) ==
+    LET wish == [type |-> "DiscoverTimeout", found |-> e.found]
+        Taken(r) ==
+            IF r.outcome # "handled" THEN [outcome |-> r.outcome, state |-> s, effects |-> <<>>]
+            ELSE IF Begins(s, r) THEN Ending([state |-> [s EXCEPT !.wish = wish], effects |-> <<M!DiscoverAgain>>])
+            ELSE Dropped(s, <<M!DiscoverAgain>>)
+    IN With(M!Step(s.merge, [type |-> "DiscoverTimeout", found |-> e.found, digest |-> Unknown(s)]), Taken)
+=============================================================================
