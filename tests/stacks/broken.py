@@ -192,7 +192,9 @@ class Left:
 
 
 LEFT: Final[Mapping[str, Left]] = {
-    "departed_forgotten": Left("restart", "a member must leave, come back by a merge, and send again what it sent"),
+    "departed_forgotten": Left(
+        "majority_parts", "a member must leave, come back by a merge, and send again what it sent"
+    ),
     "answered_before_acks": Left("join", "a coordinator must crash between its answer and the last ACK"),
     "seniors_not_refused": Left("false_suspicion", "who is refused must then not hear of its exclusion by another way"),
     "second_leader_replaces_first": Left("three_crash", "two leaders must ask while the group is being stopped"),
