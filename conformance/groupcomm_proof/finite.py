@@ -48,7 +48,7 @@ def model_of(formulas: Sequence[Term], sizes: Mapping[Term, int], largest: int |
             solver.add(z3.Distinct(*elements))
     written = [_remembered(each, sizes, universe) for each in formulas]
     solver.add(*(each.term for each in written))
-    if numbers is not None:
+    if numbers is not None:  # a group has no more numbers that functions are of than its size says
         numbered = {number: term for each in written for number, term in each.arguments.items()}
         solver.add(*(z3.And(each >= 0, each < numbers) for each in numbered.values()))
     functions = {number: function for each in written for number, function in each.functions.items()}

@@ -72,7 +72,7 @@ MisuseIsRefusedStep ==
 HandledDoesSomethingStep ==
     act'.outcome = "handled" => local'[act'.member] # local[act'.member] \/ act'.effects # <<>>
 
-\* What these effects say of limits to the layer below.
+\* The effects that tell the layer below of limits.
 Limits(effects) ==
     LET IsLimit(effect) == effect.type = "PassDown" /\ effect.event.type \in {"HoldBack", "Release"}
     IN SelectSeq(effects, IsLimit)

@@ -202,7 +202,7 @@ LeaderEndsMergeStep ==
     act'.action \in {"ReceiveInstallMergeView", "ReceiveCancelMerge"} =>
         (local[act'.member].merge = act'.event.message.merge_id => ~Merging(local'[act'.member]))
 
-\* What a leader has heard when it decides: the decisions of the coordinators that have accepted, itself among them.
+\* The decisions that a leader has when it decides: of the coordinators that have accepted, itself among them.
 Heard ==
     LET s == local[act'.member]
         last == IF act'.event.type = "MergeRspReceived" THEN {act'.event.message} ELSE {}

@@ -57,7 +57,6 @@ class Root:
     """A root module, the claims that can be noted in it, with the operators that say them, and weakenings."""
 
     module: str
-    definitions: Definitions = field(repr=False)
     claims: Mapping[str, str]
     weakened: Weakenings = field(repr=False)
     uses: Uses = field(repr=False)
@@ -98,7 +97,7 @@ class Root:
     ) -> "Root":
         """Weaken claims; `kept` are the numbers of the operators that stay as they are."""
         uses = Uses.of(definitions, claims.values(), kept, instances)
-        return cls(definitions.module, definitions, claims, weakenings(definitions, claims.values(), kept), uses)
+        return cls(definitions.module, claims, weakenings(definitions, claims.values(), kept), uses)
 
 
 class _Fallen(Store):
@@ -151,7 +150,7 @@ def judge(
         if name not in failing and (name not in compared or name in says)
     ]
     return Judged(
-        roots[manifest.module].definitions,
+        roots[manifest.module].uses.definitions,
         manifest.protocol,
         tuple(model.name for model in ablations),
         tuple(made[name] for name in left),

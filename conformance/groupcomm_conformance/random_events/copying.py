@@ -14,7 +14,7 @@ from .weakening import all_used, called, defined_names, primed
 
 @frozen
 class Uses:
-    """What some operators use, by number, and what each of these uses, but for operators that stay as they are.
+    """The operators that some use, by number, and those that each of these uses, but for those that stay as they are.
 
     `instances` are those with parameters, and how many each has.
     """
@@ -39,7 +39,7 @@ class Uses:
 
 
 Changing: TypeAlias = Callable[[Expression, str, Callable[[Expression], str]], str]
-"""What stands for an expression in a copy, with its text there, and with what writes another as it was."""
+"""Gives the text of an expression in a copy: of the expression, its text with what is changed inside it, and a plain writer."""
 
 
 def replacing(mutant: SpecMutant) -> Changing:
