@@ -39,7 +39,7 @@ class Uses:
 
 
 Changing: TypeAlias = Callable[[Expression, str, Callable[[Expression], str]], str]
-"""Gives the text of an expression in a copy: of the expression, its text with what is changed inside it, and a plain writer."""
+"""Gives the text of an expression in a copy: takes it, its text with what is changed inside, and a plain writer."""
 
 
 def replacing(mutant: SpecMutant) -> Changing:
