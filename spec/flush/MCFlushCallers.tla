@@ -53,10 +53,13 @@ BeginsAgainForCause == [][BeginsAgainForCauseStep]_vars
 -----------------------------------------------------------------------------
 (* Bounds *)
 
-\* In the place of MayAsk: C asks when A has multicast, and B when A and C have reported to C.
+\* In the place of MayAsk: C asks when A has multicast, and B when A and C have reported to C; and B again when A, which
+\* it has released, has RECONCILE of C, and has yet to report anew.
 BOvertakesAtReport(m) ==
     IF m = "C" THEN spent.states = 0 /\ local["A"].delivered["A"] = 1 /\ local["C"].delivered["A"] = 0
-    ELSE local["A"].owner = "C" /\ ~local["A"].owes /\ local["C"].run.want = {"B"}
+    ELSE /\ local["A"].owner = "C"
+         /\ IF spent.states = 1 THEN ~local["A"].owes /\ local["C"].run.want = {"B"}
+            ELSE ~local["A"].frozen /\ local["A"].limit # NoVector
 
 \* In the place of IsDue: BLOCK does not return at once at A.
 DueButForA(m) == m \in up /\ (wire[m][m] # <<>> \/ (m # "A" /\ app[m] = "handler"))
