@@ -2,7 +2,12 @@
 (******************************************************************************)
 (* Claims about callers that want the group stopped, about the purpose of a   *)
 (* flush, and about a member alone. Only models of these claims use this      *)
-(* module.                                                                    *)
+(* module. Two claims of MCFlushCalls do not hold in all of these models:     *)
+(* - OwnFlushIsInForce in callers_of_both. B has sent STOP_FLUSH of a flush   *)
+(*   for a state, and takes over before its own copy arrives. This copy opens *)
+(*   B's latch while B's flush for a view runs; B's START_FLUSH closes it.    *)
+(* - (limit # NoVector) = frozen, of EachInAPhase, in overtaken_at_report.    *)
+(*   RECONCILE finds a member that is released, and has yet to report anew.   *)
 (******************************************************************************)
 EXTENDS MCFlushCalls
 
@@ -71,7 +76,8 @@ BAtReport(m, x) == x = "B" /\ local["A"].owner = x
 (* Defects *)
 
 \* In the place of MemberStep: in a merged view each member wants the group for views as before; a group that is
-\* stopped for a state counts as stopped for a view.
+\* stopped for a state counts as stopped for a view; only the caller is known that asked last; STOP_FLUSH of a last
+\* flush makes the next begin again; the layer below hears of a target before the member's report.
 WantsAsBefore(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "MergeViewInstalled" /\ step.outcome = "handled"
@@ -81,6 +87,9 @@ CountsForAny(s, e) ==
     THEN Handled([s EXCEPT !.wants = @ \cup {ForViews}], <<GroupStopped(ForViews)>>)
     ELSE Step(s, e)
 
+KnowsLastCaller(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "Suspend" /\ step.outcome = "handled" THEN [step EXCEPT !.state.wants = {e.asker}] ELSE step
 BeginsTwice(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "StopFlushReceived" /\ step.outcome = "handled" /\ Running(s)
