@@ -157,7 +157,8 @@ prove: need-java $(SOLVER) ## prove STABLE's and SEQUENCER's claims, and that vi
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
 	@for protocol in $(PROTOCOL); do \
 	  $(BIN)/groupcomm mutants $$protocol --spec $(ARGS) && $(BIN)/groupcomm mutants $$protocol $(ARGS) || exit; \
-	  [ ! -e conformance/mutants/$${protocol}_conditions.yaml ] || $(BIN)/groupcomm mutants $$protocol --conditions || exit; \
+	  for what in guarantees conditions; do \
+	    [ ! -e conformance/mutants/$${protocol}_$$what.yaml ] || $(BIN)/groupcomm mutants $$protocol --$$what || exit; done; \
 	done
 
 engine-mutants: need-java $(STAMP) ## break what judges the cores, 300 places drawn by SEED: the tests that execute them must notice

@@ -20,7 +20,7 @@ from groupcomm_conformance.random_events import mutants_by_events as by_events
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable, conforming, tables_of
 from groupcomm_conformance.steps.mutants.core_by_rows import Judge, verdicts
-from groupcomm_conformance.steps.mutants.explaining import explanations
+from groupcomm_conformance.steps.mutants.explaining import About, explanations
 from groupcomm_conformance.steps.mutants.implementation import Mutant, mutants
 from groupcomm_conformance.steps.mutants.report import Fate
 from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed
@@ -43,6 +43,9 @@ def command(
     ] = False,
     claims: Annotated[
         bool, typer.Option("--claims", help="Weaken the claims instead: an ablation must no longer refute them.")
+    ] = False,
+    guarantees: Annotated[
+        bool, typer.Option("--guarantees", help="Weaken the guarantees that claims speak of, likewise.")
     ] = False,
     conditions: Annotated[
         bool,
@@ -69,18 +72,20 @@ def command(
     Exits with 1 if less than 95 % of the mutants are killed, if one survives and
     conformance/mutants/PROTOCOL.yaml does not say why, or says why for a killed mutant. With --spec, and
     conformance/mutants/PROTOCOL_spec.yaml: less than 97 % of the mutants that are not equivalent; likewise
-    with --claims, and conformance/mutants/PROTOCOL_claims.yaml. With --conditions if a condition that no
+    with --claims, and conformance/mutants/PROTOCOL_claims.yaml, and with --guarantees, and
+    conformance/mutants/PROTOCOL_guarantees.yaml. With --conditions if a condition that no
     claim notices has no reason in conformance/mutants/PROTOCOL_conditions.yaml. With --master or --table it
     is a campaign: Spark judges the mutants, a table keeps the verdicts, and the same command continues an
     interrupted campaign.
     """
-    if claims or conditions:
-        hint = "--claims" if claims else "--conditions"
-        if spec or (claims and conditions) or any(each is not None for each in (random, master, table)):
+    if claims or guarantees or conditions:
+        hint = "--claims" if claims else "--guarantees" if guarantees else "--conditions"
+        others = [spec, claims, guarantees, conditions].count(True) > 1
+        if others or any(each is not None for each in (random, master, table)):
             raise typer.BadParameter("only --workers and --json go with it", param_hint=hint)
-        found = _of_claims(protocol, workers) if claims else _of_conditions(protocol, workers)
-        written = report.claim_lines if claims else report.condition_lines
-        for told in [json.dumps(found, indent=2)] if as_json else written(found):
+        found = _of_conditions(protocol, workers) if conditions else _of_claims(protocol, workers, guarantees)
+        lines = report.condition_lines(found) if conditions else report.claim_lines(found, hint.removeprefix("--"))
+        for told in [json.dumps(found, indent=2)] if as_json else lines:
             typer.echo(told)
         raise typer.Exit(verdict(ok=found["ok"] is True))
     campaign = None if master is None and table is None else _Campaign(protocol, master, table)
@@ -113,14 +118,16 @@ def _of_specification(protocol: str, steps: int, workers: int | None, campaign: 
     return report.spec_told(judged, reasons, time.monotonic() - began)
 
 
-def _of_claims(protocol: str, workers: int | None) -> dict[str, Any]:
+def _of_claims(protocol: str, workers: int | None, guarantees: bool) -> dict[str, Any]:  # noqa: FBT001 - of the command
     root = find_root()
     began = time.monotonic()
     manifest = load(root, protocol)
-    reasons = explanations(root, protocol, "claims")
-    with console.Watch() as watch, watch.working(f"{protocol}: weakened claims") as say:
+    what: About = "guarantees" if guarantees else "claims"
+    reasons = explanations(root, protocol, what)
+    with console.Watch() as watch, watch.working(f"{protocol}: weakened {what}") as say:
         judged = weakened.judge(
             manifest,
+            guarantees=guarantees,
             cache=Tables.of(root).folder,
             workers=workers or os.cpu_count() or 1,
             progress=lambda at, name: say(f"{at} ablations, last {name}"),

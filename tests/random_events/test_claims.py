@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from typer.testing import CliRunner
 
 from groupcomm_commands.main import app
 from groupcomm_conformance.models.manifest import Manifest, load
 from groupcomm_conformance.random_events import claims
-from groupcomm_conformance.random_events.claims import HELPERS, Root
 from groupcomm_conformance.random_events.copying import copies, replacing
+from groupcomm_conformance.random_events.roots import HELPERS, Root, guarantees_of
 from groupcomm_conformance.random_events.weakening import called
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons
@@ -178,3 +179,71 @@ def test_reasons_are_held_against_the_verdicts(with_more: Callable[[str], Path])
     told = report.spec_told(judged, reasons, 0.0)
     assert set(told["stale"]) == {names[0], "Gone: x"}
     assert not told["ok"]
+
+
+# Guarantees
+
+
+COMMIT = r"""---- MODULE Commit ----
+EXTENDS Naturals
+CONSTANTS Member, Off
+VARIABLES local
+Conjuncts == {"Early", "Heard"}
+LOCAL On(conjunct) == conjunct \notin Off
+(* A member that has committed:
+   all have voted. *)
+LOCAL Kept(m) ==
+    /\ local[m].committed => \A n \in Member : local[n].voted
+    /\ local[m].heard_from \subseteq Member
+Holds ==
+    /\ On("Early") => \A m \in Member : Kept(m)
+    /\ On("Heard") => \A m \in Member : local[m].heard_from \subseteq Member
+====
+"""
+GIVEN = r"""Whole == INSTANCE Commit WITH Off <- {}
+Given(conjunct) ==
+    INSTANCE Commit WITH Off <- Whole!Conjuncts \ {conjunct}
+NoEarlyCommit == Given("Early")!Holds"""
+
+
+@pytest.fixture(scope="module")
+def guarded(with_more: Callable[[str], Path]) -> Path:
+    root = with_more(GIVEN)
+    (root / "spec" / "common" / "Commit.tla").write_text(COMMIT, encoding="utf-8")
+    return root
+
+
+def test_a_conjunct_of_a_guarantee_that_no_ablation_needs_is_told(guarded: Path) -> None:
+    """The ablation refutes the guarantee by its first conjunct alone, whatever becomes of the other two."""
+    judged = claims.judge(load(guarded, "toy"), guarantees=True)
+    fates = {each.name: found for each, found in zip(judged.mutants, judged.noticed, strict=True)}
+    noticed = [name.partition(" dropped")[0] for name, found in fates.items() if found is not None]
+    assert sorted(noticed) == [
+        r'Commit!Holds: On("Early") => (\A m \in Member : Kept(m))',
+        r"Commit!Kept: local[m].committed => (\A n \in Member : local[n].voted)",
+    ]
+    assert len(fates) == 4
+    assert {each.module for each in judged.mutants} == {"Commit"}
+
+
+def test_the_copy_of_a_guarantee_says_the_same_without_a_weakening(guarded: Path) -> None:
+    manifest = load(guarded, "toy")
+    (found,) = guarantees_of(manifest, Root.of(manifest, manifest.module))
+    text = (
+        f"---- MODULE Run ----\nEXTENDS {manifest.module}, TLC\n{found.head}\n"
+        r'Same == \A c \in {"Early", "Heard"} : Weak_Given(0, c)!Holds <=> Given(c)!Holds'
+        "\n====\n"
+    )
+    model = next(model for model in manifest.models if not model.holds)
+    cfg = evolve(manifest.cfg(model), invariants=("Same",), properties=())
+    ran = tlc.run(manifest.folders, "Run", cfg.render(), generated={"Run": text, **found.beside}, workers=1, short=True)
+    assert ran.outcome == "holds"
+    assert ran.distinct > 1
+
+
+def test_the_command_weakens_guarantees(guarded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(guarded)
+    ran = CliRunner().invoke(app, ["mutants", "toy", "--guarantees"])
+    assert ran.exit_code == 1
+    assert "SURVIVES: Commit.tla" in ran.stdout
+    assert "toy: 2 of 4 weakenings of guarantees noticed (50.0 %" in ran.stdout

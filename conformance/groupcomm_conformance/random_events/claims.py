@@ -10,94 +10,33 @@ are left out. So are claims that cannot be noted (temporal ones, and refinements
 """
 
 import json
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from groupcomm_conformance.files.keys import key
 from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.models.instruments import ROOT, Run, remembered
 from groupcomm_conformance.models.manifest import Manifest, Model
-from groupcomm_conformance.models.modules import Modules, read_modules, read_tree
+from groupcomm_conformance.models.modules import Modules, read_modules
 from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed, printed
 from groupcomm_conformance.steps.mutants.verdicts import Judged
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.folding import folded
-from groupcomm_conformance.tla.tree import Definitions
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import EvaluationFailed, UnexpectedOutput
 
-from .copying import Uses, copies, replacing
-from .weakening import AT_LEAST, AT_MOST, Weakenings, called, weakenings
+from .roots import HELPERS, NUMBERS, Root, guarantees_of
 
-_FALLEN, _NUMBERS = 2_000, 6_000
-"""The first registers of violated weakenings, and of comparisons of numbers."""
+_FALLEN: Final = 2_000
+"""The first register of violated weakenings."""
 
 _AND: Final = " /\\ "
-_INSTANCE: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)\(([^)]+)\)\s*==\s*INSTANCE\b", re.MULTILINE)
-
-HELPERS: Final = rf"""
-Weak_IsNumber(v) == \E i \in 0 .. 99 : ToString(v) = ToString(i)
-Weak_AreNumbers(a, b, n) ==
-    /\ Weak_IsNumber(a) /\ Weak_IsNumber(b)
-    /\ IF TLCGet({_NUMBERS} + n) THEN TRUE
-       ELSE PrintT(ToString(<<"number", n>>)) /\ TLCSet({_NUMBERS} + n, TRUE)
-{AT_LEAST}(a, b, n) == IF a = b THEN TRUE ELSE IF Weak_AreNumbers(a, b, n) THEN a >= b ELSE FALSE
-{AT_MOST}(a, b, n) == IF a = b THEN TRUE ELSE IF Weak_AreNumbers(a, b, n) THEN a <= b ELSE FALSE
-"""
-
-
-@frozen
-class Root:
-    """A root module, the claims that can be noted in it, with the operators that say them, and weakenings."""
-
-    module: str
-    claims: Mapping[str, str]
-    weakened: Weakenings = field(repr=False)
-    uses: Uses = field(repr=False)
-
-    @classmethod
-    def of(cls, manifest: Manifest, module: str) -> "Root":
-        """Weaken the claims of the sets over a module; what its group and members' steps use stays."""
-        definitions = read_tree(manifest.folders, module)
-        modules = read_modules(manifest.folders, module)
-        claims: dict[str, str] = {}
-        group: set[str] = set()
-        for name, cfg in manifest.cfgs.items():
-            if manifest.module_of(name) != module:
-                continue
-            words = (cfg.specification, cfg.init, cfg.next, cfg.view)
-            group |= {word for word in (*words, *cfg.constraints, *cfg.action_constraints) if word}
-            for claim in cfg.claims:
-                if claim in manifest.type_invariants:
-                    continue
-                if modules.step_of(claim) is not None:
-                    claims[claim] = f"{claim}Step"
-                elif claim in cfg.invariants:
-                    claims[claim] = claim
-        if lost := [name for name in {*group, *claims.values()} if definitions.find(name) is None]:
-            raise UnexpectedOutput(f"{module}: SANY's tree has no {', '.join(sorted(lost))}")
-        kept = called(definitions, group)
-        own = {file.stem for file in manifest.folder.glob("*.tla")}
-        kept |= {number for number, each in definitions.operators.items() if each.module not in own}
-        kept -= {found.name.number for name in claims.values() if (found := definitions.find(name))}
-        instances = {
-            found[1]: len(found[2].split(",")) for text in modules.bare.values() for found in _INSTANCE.finditer(text)
-        }
-        return cls.made(definitions, claims, kept, instances)
-
-    @classmethod
-    def made(
-        cls, definitions: Definitions, claims: Mapping[str, str], kept: Collection[int], instances: Mapping[str, int]
-    ) -> "Root":
-        """Weaken claims; `kept` are the numbers of the operators that stay as they are."""
-        uses = Uses.of(definitions, claims.values(), kept, instances)
-        return cls(definitions.module, claims, weakenings(definitions, claims.values(), kept), uses)
 
 
 class _Fallen(Store):
@@ -107,28 +46,32 @@ class _Fallen(Store):
 def judge(
     manifest: Manifest,
     *,
+    guarantees: bool = False,
     cache: Path | None = None,
     workers: int = 1,
     progress: Callable[[int, str], None] = lambda _at, _name: None,
 ) -> Judged:
     """Weaken all claims of a protocol, and let the ablations of the tiers smoke and full judge them.
 
-    `progress` hears of each ablation that has judged: how many have, and its name.
+    With `guarantees` not the claims are weakened, but the guarantees that they speak of. `progress` hears of each
+    ablation that has judged: how many have, and its name.
 
     FileError where a specification lacks the form required.
     """
     modules = dict.fromkeys((manifest.module, *(manifest.module_of(name) for name in manifest.cfgs)))
-    roots = {module: Root.of(manifest, module) for module in modules}
+    plain = {module: Root.of(manifest, module) for module in modules}
+    roots = {module: [*guarantees_of(manifest, root)] if guarantees else [root] for module, root in plain.items()}
     store = _Fallen(cache) if cache else None
     ablations = [model for model in manifest.models if not model.holds and model.tier != "deep"]
 
-    def judged(model: Model) -> "tuple[Model, _Heard, dict[str, set[str]]]":
-        root = roots[manifest.module_of(model.claims)]
-        asked = _asked(manifest, model, root)
-        return model, _search(manifest, model, root, asked, store), asked
+    def judged(model: Model) -> "tuple[Model, list[tuple[_Heard, dict[str, set[str]]]]]":
+        asked = [(root, _asked(manifest, model, root)) for root in roots[manifest.module_of(model.claims)]]
+        return model, [(_search(manifest, model, root, each, store), each) for root, each in asked]
 
     every = [
-        each for root in roots.values() for each in zip(root.weakened.mutants, root.weakened.comparisons, strict=True)
+        each
+        for root in chain.from_iterable(roots.values())
+        for each in zip(root.weakened.mutants, root.weakened.comparisons, strict=True)
     ]
     made = {mutant.name: mutant for mutant, _ in reversed(every)}
     compared = {mutant.name for mutant, number in every if number is not None}
@@ -136,21 +79,22 @@ def judge(
     says: set[str] = set()
     failing: set[str] = set()
     with ThreadPoolExecutor(workers) as pool:
-        for at, (model, heard, asked) in enumerate(pool.map(judged, ablations), start=1):
+        for at, (model, answers) in enumerate(pool.map(judged, ablations), start=1):
             progress(at, model.name)
-            says |= heard.numbers
-            failing |= heard.fails
-            for claim, names in asked.items():
-                for name in sorted(names):
-                    if (claim, name) not in heard.fallen:
-                        noticed.setdefault(name, f"{model.name}, for {claim}")
+            for heard, asked in answers:
+                says |= heard.numbers
+                failing |= heard.fails
+                for claim, names in asked.items():
+                    for name in sorted(names):
+                        if (claim, name) not in heard.fallen:
+                            noticed.setdefault(name, f"{model.name}, for {claim}")
     left = [
         name
         for name in dict.fromkeys(mutant.name for mutant, _ in every)
         if name not in failing and (name not in compared or name in says)
     ]
     return Judged(
-        roots[manifest.module].uses.definitions,
+        plain[manifest.module].uses.definitions,
         manifest.protocol,
         tuple(model.name for model in ablations),
         tuple(made[name] for name in left),
@@ -177,6 +121,7 @@ _TEXT: Final = r"""---- MODULE {root} ----
 EXTENDS {module}, Naturals, TLC
 {registers}
 {helpers}
+{head}
 {definitions}
 {notes}
 ====
@@ -198,7 +143,7 @@ def module_text(root: Root, asked: Mapping[str, set[str]], modules: Modules, cfg
         for at, mutant in enumerate(root.weakened.mutants):
             if mutant.name not in names:
                 continue
-            lines += copies(root.uses, top, [mutant.operator], replacing(mutant), f"Weak_{number}_")
+            lines += root.weaker(at, top, f"Weak_{number}_")
             fell = f'PrintT(ToString(<<"fell", "{claim}", {at}>>)) /\\ TLCSet({number}, TRUE)'
             begun = f'PrintT(ToString(<<"begin", {at}>>)) /\\ ' if tells else ""
             said.append(f"(IF TLCGet({number}) THEN TRUE ELSE {begun}IF Weak_{number}_{top} THEN TRUE ELSE {fell})")
@@ -211,12 +156,13 @@ def module_text(root: Root, asked: Mapping[str, set[str]], modules: Modules, cfg
             claims[subscript is None].append(f"Weak_Note_{claim}")
     notes.append(f'Weak_Stop == IF {_AND.join(ends)} THEN TLCSet("exit", TRUE) ELSE TRUE')
     registers = [*range(_FALLEN, number)]
-    registers += [_NUMBERS + each for each in root.weakened.comparisons if each is not None]
+    registers += [NUMBERS + each for each in root.weakened.comparisons if each is not None]
     text = _TEXT.format(
         root=ROOT,
         module=root.module,
         registers="\n".join(f"ASSUME TLCSet({each}, FALSE)" for each in registers),
         helpers=HELPERS,
+        head=root.head,
         definitions="\n".join(map(folded, lines)),
         notes="\n".join(map(folded, notes)),
     )
@@ -288,7 +234,7 @@ def _search(
                 manifest.folders,
                 ROOT,
                 run.cfg.render(),
-                generated=run.generated,
+                generated={**run.generated, **root.beside},
                 workers=1,
                 short=True,
                 on_line=lambda line, heard=heard: heard.take(root, line),  # type: ignore[misc]

@@ -1,8 +1,8 @@
 """Why a mutant survives: the files in `conformance/mutants`, which a person writes.
 
 `<protocol>.yaml` is about mutants of the implementation, `<protocol>_spec.yaml` about those of `Step`,
-`<protocol>_claims.yaml` about weakened claims, and `<protocol>_conditions.yaml` about conditions of `Step`
-that no claim notices:
+`<protocol>_claims.yaml` about weakened claims, `<protocol>_guarantees.yaml` about weakened guarantees, and
+`<protocol>_conditions.yaml` about conditions of `Step` that no claim notices:
 
     unheard:
       ResendDue: only variants have this event
@@ -48,7 +48,7 @@ class Reasons:
     unheard: Mapping[str, str] = field(factory=dict, hash=False)
 
 
-About: TypeAlias = Literal["core", "spec", "claims", "conditions"]
+About: TypeAlias = Literal["core", "spec", "claims", "guarantees", "conditions"]
 
 
 def explanations(root: Path, protocol: str, about: About) -> Reasons:

@@ -176,14 +176,14 @@ def spec_lines(report: Mapping[str, Any]) -> Iterator[str]:
 # Of claims
 
 
-def claim_lines(report: Mapping[str, Any]) -> Iterator[str]:
-    """Write a report on weakened claims, which is like that on a specification, as text."""
+def claim_lines(report: Mapping[str, Any], what: str) -> Iterator[str]:
+    """Write a report on weakened claims or guarantees, which is like that on a specification, as text."""
     for each in report["survivors"]:
         yield f"{each['kind'] or 'SURVIVES'}: {each['module']}.tla:{each['line']}: {each['name']}"
         yield from _reason_lines(each)
     yield from _stale_lines(report)
     yield (
-        f"{report['protocol']}: {report['noticed']} of {report['mutants']} weakenings of claims noticed "
+        f"{report['protocol']}: {report['noticed']} of {report['mutants']} weakenings of {what} noticed "
         f"({report['score']} % of the non-equivalent) by {len(report['models'])} ablations, "
         f"{_counted(report)}, {report['seconds']:.1f} s"
     )
