@@ -195,7 +195,7 @@ JoinReqIsAnswered ==
 \* A member's request to leave waits, behind all others.
 LeaveReqWaits ==
     \A m \in InViews : \A x \in MembersOfView(local[m]) \ {m} :
-        ~LeaveWaits(local[m], x) =>
+        ~IsQueued(local[m], "leave", x) =>
             \E step \in {MemberStep(local[m], From(x, LeaveReq(LifeOf(local[m], x))))} :
                 /\ step.outcome = "handled"
                 /\ step.state.queue = Append(local[m].queue, Request("leave", x, LifeOf(local[m], x)))
@@ -318,11 +318,19 @@ InViewIgnores(s, e, type) == IF InView(s) /\ e.type = type /\ ~Refuses(s, e) THE
 IgnoresJoinRsp(s, e) == InViewIgnores(s, e, "JoinRspReceived")
 IgnoresLeaveReq(s, e) == InViewIgnores(s, e, "LeaveReqReceived")
 
+\* ... or takes the answer to a view of another branch for an acknowledgement.
+TakesAnswerForAck(s, e) ==
+    IF e.type = "AnswerReceived" /\ Spreads(s) /\ e.sender \in s.awaits /\ e.message.view_id = s.decision.id /\ ~Refuses(s, e)
+    THEN Proceed(Struck(s, e.sender), <<>>) ELSE Step(s, e)
+
 \* ... or a suspicion ends all requests of the suspect.
 DropsRequests(s, e) ==
     LET step == Step(s, e)
         Other(r) == r.member # e.suspect
     IN IF e.type = "Suspected" /\ step.outcome = "handled" THEN [step EXCEPT !.state.queue = SelectSeq(@, Other)] ELSE step
+
+\* In the place of LeaveWaits: a request to join counts, too.
+AnyRequestWaits(s, m) == IsQueued(s, "leave", m) \/ IsQueued(s, "join", m)
 
 \* In the place of Released: each request that is granted is answered as one to leave.
 AnswersEachRequest(s, requests) == [i \in DOMAIN requests |-> Send(requests[i].member, LeaveRsp(requests[i].life))]
