@@ -14,6 +14,10 @@ Asked == {m \in Moved : m \in up \/ local[m].gone}
 InViews == {m \in Moved : m \in up /\ InView(local[m])}
 Leaders == {m \in Moved : m \in up /\ IsActing(local[m])}
 
+\* Addresses of processes that are in no view. (A model may add some that look like those of incarnations.)
+Strangers == {"Z"}
+LikeIncarnations == {"Z", "D11", "D#3", "D#x"}
+
 From(x, message) == EventOf(Packet(x, "", message))
 Sent(effects, type) ==
     {[to |-> effects[i].to, message |-> effects[i].message] :
@@ -125,17 +129,16 @@ QueryIsAnswered ==
                   \cup {<<ViewId(n, "Z"), own>> : n \in {1, s.decision.id.counter, 99}} :
             LET id == q[1]
                 seniors == q[2]
-            IN
-            \E step \in {MemberStep(s, From(x, Query(id, seniors)))} :
-                /\ step.outcome = "handled"
-                /\ Sent(step.effects, "ANSWER") = Only(x, Answer(id, s.decision))
-                /\ IF InView(s) /\ IsOld(s, id) THEN step.state = s
-                   ELSE step.state.suspected =
-                            s.suspected \cup (IF InView(s) THEN seniors \cap Before(s.decision, x) ELSE seniors)
+            IN \E step \in {MemberStep(s, From(x, Query(id, seniors)))} :
+                    /\ step.outcome = "handled"
+                    /\ Sent(step.effects, "ANSWER") = Only(x, Answer(id, s.decision))
+                    /\ IF InView(s) /\ IsOld(s, id) THEN step.state = s
+                       ELSE step.state.suspected =
+                                s.suspected \cup (IF InView(s) THEN seniors \cap Before(s.decision, x) ELSE seniors)
 
 \* A member in a view acknowledges its own view and the next, and installs that; it answers any other view with its own.
 ViewIsAnswered ==
-    \A m \in InViews : \A x \in (Member \cup {"Z"}) \ ({m} \cup local[m].suspected) :
+    \A m \in InViews : \A x \in (Member \cup Strangers) \ ({m} \cup local[m].suspected) :
         \A d \in {local[m].decision, NextOf(m), OtherOf(m)} :
             \E s \in {local[m]} : \E step \in {MemberStep(s, From(x, NewView(d)))} :
                 /\ step.outcome = "handled"
@@ -162,7 +165,7 @@ JoinRspIsAnswered ==
 \* A request of an incarnation that the acting coordinator does not know waits, in the place of any former request of
 \* its name; all others wait as before. Where a former incarnation is in the view, it leaves first.
 JoinReqWaits ==
-    \A c \in Leaders : \A x \in (Member \cup {"Z"}) \ {c} :
+    \A c \in Leaders : \A x \in (Member \cup Strangers) \ {c} :
         \E s \in {local[c]} :
         \A incarnation \in {n \in 0 .. 3 : ~IsOver(s, x, n) /\ ~Waits(s, x, n)} :
             \E step \in {MemberStep(s, From(x, JoinReq(incarnation)))} :
@@ -182,7 +185,7 @@ JoinReqWaits ==
 \* A request to join that needs no new view: an incarnation that is awaited is answered again; one that was excluded, or of
 \* which a later one is known, is refused. All others are in the view, and are not answered.
 JoinReqIsAnswered ==
-    \A c \in Leaders : \A x \in (Member \cup {"Z"}) \ {c} :
+    \A c \in Leaders : \A x \in (Member \cup Strangers) \ {c} :
         \E s \in {local[c]} :
         \A incarnation \in {n \in 0 .. 3 : IsOver(s, x, n) /\ ~Waits(s, x, n)} :
             LET present == x \in MembersOfView(s) /\ incarnation = LifeOf(s, x)
@@ -222,9 +225,10 @@ AnswerIsTaken ==
             \E step \in {MemberStep(s, From(x, Answer(s.decision.id, d)))} :
                 /\ step.outcome = "handled"
                 /\ IF d = NoDecision \/ d.id \in {s.decision.id, s.decision.follows}
-                   THEN /\ step.state.suspected = s.suspected /\ step.state.decision.id = IF s.newest = NoDecision \/ s.awaits # {x} THEN s.decision.id ELSE s.newest.id
-                        /\ Spreads(s) => step.state = s
-                        /\ s.phase = "asking" => IF s.awaits = {x} THEN step.state.phase # "asking" ELSE step.state = [s EXCEPT !.awaits = @ \ {x}]
+                   THEN IF Spreads(s) THEN step.state = s
+                        ELSE IF s.awaits # {x} THEN step.state = [s EXCEPT !.awaits = @ \ {x}]
+                        ELSE /\ step.state.phase # "asking" /\ step.state.suspected = s.suspected
+                             /\ step.state.decision.id = IF s.newest = NoDecision THEN s.decision.id ELSE s.newest.id
                    ELSE IF d = NextOf(m) /\ s.phase = "asking"
                    THEN IF s.awaits = {x} THEN step.state.decision = d
                         ELSE step.state = [s EXCEPT !.awaits = @ \ {x}, !.newest = d]
@@ -259,6 +263,25 @@ LeaversAreAnsweredStep ==
     IN act'.outcome # "none" =>
         Sent(act'.effects, "LEAVE_RSP") = {[to |-> r.member, message |-> LeaveRsp(r.life)] : r \in granted}
 
+\* A member that wants to leave asks each acting coordinator once.
+AsksToLeaveOnceStep ==
+    LET m == act'.member
+        asked == local'[m].leave_asked
+    IN act'.outcome # "none" =>
+        Sent(act'.effects, "LEAVE_REQ") =
+            IF asked = "" \/ (asked = local[m].leave_asked /\ local'[m].decision = local[m].decision) THEN {}
+            ELSE Only(asked, LeaveReq(local[m].life))
+
+\* A view that is decided has other members than the view that it follows; and it has a start digest if some member begins
+\* with it.
+ViewChangesMembersStep ==
+    views' # views => \A k \in views'[Len(views')].preds : views[k].members # views'[Len(views')].members
+OnlyJoinersHaveDigestStep ==
+    views' # views => LET v == views'[Len(views')] IN v.preds = {} \/ (v.joins = {} => v.digest = NoDigest)
+
+AsksToLeaveOnce == [][AsksToLeaveOnceStep]_vars
+ViewChangesMembers == [][ViewChangesMembersStep]_vars
+OnlyJoinersHaveDigest == [][OnlyJoinersHaveDigestStep]_vars
 NoEventRefused == [][NoEventRefusedStep]_vars
 HandledDoesSomething == [][HandledDoesSomethingStep]_vars
 LeaversAreAnswered == [][LeaversAreAnsweredStep]_vars
@@ -305,6 +328,15 @@ FormerLeaveWaits ==
              {}, Member, [m \in Member |-> IF m = "B" THEN 1 ELSE 0], <<second.decision>>,
              [m \in Member |-> IF m = "B" THEN 0 ELSE 2], {"A", "C", "D"}, [crashes |-> 1, restarts |-> 1])
 
+\* A is the only founder: it has let B, C and D in at once, and has crashed. All suspect it, and B takes over.
+AllJoinedAtOnce ==
+    \E second \in {After(Begun("A"), <<Asks("B", 0), Asks("C", 0), Asks("D", 0), Stopped, Given({"A"}, 1)>>)} :
+        Late([m \in Member |->
+                IF m = "A" THEN second
+                ELSE After(Start(m), <<Wants("A", 0), Answers("A", second.decision), Suspects("A")>>)],
+             {Packet("B", x, Query(second.decision.id, {"A"})) : x \in {"C", "D"}}, {"B", "C", "D"}, Zero, <<second.decision>>,
+             [m \in Member |-> 2], {"B", "C", "D"}, [crashes |-> 1, restarts |-> 0])
+
 Places == GrantedByCrashed \/ RefusedJoiner \/ FormerLeaveWaits
 
 -----------------------------------------------------------------------------
@@ -328,6 +360,27 @@ DropsRequests(s, e) ==
     LET step == Step(s, e)
         Other(r) == r.member # e.suspect
     IN IF e.type = "Suspected" /\ step.outcome = "handled" THEN [step EXCEPT !.state.queue = SelectSeq(@, Other)] ELSE step
+
+\* ... or a member that leaves asks the acting coordinator again when another member is suspected, or asks to leave.
+AsksToLeaveAgain(s, e) ==
+    LET step == Step(s, e) IN
+    IF /\ e.type \in {"Suspected", "LeaveReqReceived"} /\ step.outcome = "handled"
+       /\ s.leave_asked # "" /\ step.state.leave_asked = s.leave_asked
+    THEN [step EXCEPT !.effects = Append(@, Send(s.leave_asked, LeaveReq(s.life)))] ELSE step
+
+\* ... or a coordinator that has nothing to decide makes a view, though it changes nothing; or a view without joiners has a
+\* start digest.
+DecidesAnyway(s, e) ==
+    IF e = StoppedFor(Self) /\ s.phase = "stopping" /\ ~HasToDecide(s)
+    THEN LET d == [s.decision EXCEPT !.id = ViewId(@.counter + 1, s.member), !.follows = s.decision.id, !.joiners = {}]
+             entered == Enter(s, d)
+         IN Proceed([entered EXCEPT !.phase = "announcing", !.awaits = Others(entered)],
+                    Installed(d) \o SendAll(d.members, Others(entered), NewView(d)))
+    ELSE Step(s, e)
+KeepsDigest(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DigestGiven" /\ step.outcome = "handled" /\ step.state.decision # s.decision
+    THEN [step EXCEPT !.state.decision.digest = e.digest] ELSE step
 
 \* In the place of LeaveWaits: a request to join counts, too.
 AnyRequestWaits(s, m) == IsQueued(s, "leave", m) \/ IsQueued(s, "join", m)
