@@ -49,7 +49,8 @@ Wrongs(m, x) ==
     IN {[type |-> "Suspected", suspect |-> m], From(x, NewView(Founding(x))),
         From(x, JoinReq(-1)), From(x, JoinRefused(-1)), From(x, LeaveReq(-1)), From(x, LeaveRsp(-1)),
         From(x, Query(s.decision.id, {x})), From(x, Query(s.decision.id, {m})),
-        From("Z", JoinRsp(first)), From(x, JoinRsp([first EXCEPT !.joiners = {}])),
+        From("Z", JoinRsp(first)),
+        From(x, JoinRsp([first EXCEPT !.joiners = {}, !.digest = [y \in {x, m} |-> Nothing]])),
         From(x, JoinRsp([first EXCEPT !.joiners = {x}])), From(x, JoinRsp([first EXCEPT !.members = <<m, x>>])),
         From(x, JoinRsp([first EXCEPT !.digest = NoDigest]))}
        \cup {From(x, NewView(d)) : d \in Unsound(view_of)}
@@ -214,6 +215,23 @@ OwnLeaveWaits ==
             /\ Sent(step.effects, "LEAVE_REQ") =
                 IF s.phase = "following" THEN Only(Head(Unsuspected(s)), LeaveReq(s.life)) ELSE {}
 
+\* A promise ends with a view of the coordinator's, or is withdrawn: where a joiner is suspected, or comes as its next incarnation;
+\* and where another member takes over, by a QUERY or a view.
+PromiseIsWithdrawn ==
+    \A m \in {m \in InViews : local[m].phase = "admitting"} : \A x \in Others(local[m]) \cup Promisees(local[m]) :
+        \E s \in {local[m]} :
+        \A e \in {[type |-> "Suspected", suspect |-> x], From(x, JoinReq(9)), From(x, Query(s.decision.id, {})),
+                  From(x, NewView(NextOf(m)))} :
+            \E step \in {MemberStep(s, e)} :
+                {event.to : event \in Down(step.effects, "PromiseWithdrawn")} = Promisees(s) \ Promisees(step.state)
+
+\* A member that is answered has left. (So has a joiner that is refused.)
+LeaverIsReleased ==
+    \A m \in Moved \cap up : \A x \in Member \ {m} :
+        \E s \in {local[m]} :
+        \A e \in IF InView(s) THEN {From(x, LeaveRsp(s.life))} ELSE IF s.joining THEN {From(x, JoinRefused(s.life))} ELSE {} :
+            MemberStep(s, e) = Handled([s EXCEPT !.gone = TRUE], <<LeftTheGroup>>)
+
 \* A member that asks takes each answer once, with the view that follows its own. A member that answers with a view of
 \* another branch is suspected. A member that has a view, or had it, and says so, still has to acknowledge another.
 AnswerIsTaken ==
@@ -345,9 +363,10 @@ Places == GrantedByCrashed \/ RefusedJoiner \/ FormerLeaveWaits
 \* In the place of Ignored: a late event counts as handled.
 HandledLate(s) == Handled(s, <<>>)
 
-\* In the place of MemberStep: a member in a view does not answer a JOIN_RSP, or does not take a LEAVE_REQ.
+\* In the place of MemberStep: a member in a view ignores each message of a type.
 InViewIgnores(s, e, type) == IF InView(s) /\ e.type = type /\ ~Refuses(s, e) THEN Ignored(s) ELSE Step(s, e)
 IgnoresJoinRsp(s, e) == InViewIgnores(s, e, "JoinRspReceived")
+IgnoresLeaveRsp(s, e) == InViewIgnores(s, e, "LeaveRspReceived")
 IgnoresLeaveReq(s, e) == InViewIgnores(s, e, "LeaveReqReceived")
 
 \* ... or takes the answer to a view of another branch for an acknowledgement.
@@ -360,6 +379,12 @@ DropsRequests(s, e) ==
     LET step == Step(s, e)
         Other(r) == r.member # e.suspect
     IN IF e.type = "Suspected" /\ step.outcome = "handled" THEN [step EXCEPT !.state.queue = SelectSeq(@, Other)] ELSE step
+
+\* ... or a member that is asked for its view keeps its promises.
+KeepsPromises(s, e) ==
+    LET step == Step(s, e)
+        Other(effect) == effect.type # "PassDown" \/ effect.event.type # "PromiseWithdrawn"
+    IN IF e.type = "QueryReceived" THEN [step EXCEPT !.effects = SelectSeq(@, Other)] ELSE step
 
 \* ... or a member that leaves asks the acting coordinator again when another member is suspected, or asks to leave.
 AsksToLeaveAgain(s, e) ==
