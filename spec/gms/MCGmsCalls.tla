@@ -8,7 +8,7 @@
 EXTENDS MCGms
 
 \* The members that are asked what a step would be: each at first, and then the member that took the last step. (No other
-\* state is new.) Most claims ask members that are up, or are in a view, too; a member that has left is asked what it ignores.
+\* state is new.) Most claims ask members that are up, or are in a view, too. A member that has left ignores what comes.
 Moved == IF act = NoAct THEN Member ELSE {act.member}
 Asked == {m \in Moved : m \in up \/ local[m].gone}
 InViews == {m \in Moved : m \in up /\ InView(local[m])}
@@ -67,8 +67,8 @@ Letters(m, x) ==
         view_of == IF InView(s) THEN NextOf(m) ELSE FirstOf(m, x)
         Known == IF x \in DOMAIN s.decision.lives THEN LifeOf(s, x) ELSE 0
     IN {From(x, JoinReq(Known)), From(x, JoinReq(Known + 1)), From(x, JoinRefused(s.life)), From(x, LeaveReq(Known)),
-        From(x, LeaveRsp(s.life)), From(x, NewView(view_of)), From(x, JoinRsp(FirstOf(m, x))), From(x, ViewAck(s.decision.id)),
-        From(x, Query(s.decision.id, {})), From(x, Answer(s.decision.id, s.decision))}
+        From(x, LeaveRsp(s.life)), From(x, NewView(view_of)), From(x, JoinRsp(FirstOf(m, x))),
+        From(x, ViewAck(s.decision.id)), From(x, Query(s.decision.id, {})), From(x, Answer(s.decision.id, s.decision))}
        \cup IF InView(s) THEN {From(x, NewView(s.decision))} ELSE {}
 
 Digest(m, n) == [type |-> "DigestGiven", asker |-> Self, request |-> n, digest |-> DeliveredBy(m)]
@@ -85,7 +85,10 @@ Lates(m, x) ==
        \cup (IF x \in s.awaits THEN {} ELSE {From(x, ViewAck(s.decision.id)), From(x, Answer(s.decision.id, NoDecision)),
                                              From(x, Answer(s.decision.id, IF InView(s) THEN NextOf(m) ELSE FirstOf(m, x)))})
        \cup (IF Spreads(s) THEN {} ELSE {From(x, ViewAck(s.decision.id))})
-       \cup (IF s.gone THEN Letters(m, x) \cup {[type |-> "Suspected", suspect |-> x]} ELSE {})
+       \cup (IF s.gone
+             THEN {e \in Letters(m, x) : e.type = "AnswerReceived" => x \notin s.awaits}
+                  \cup {[type |-> "Suspected", suspect |-> x]}
+             ELSE {})
        \cup (IF IsActing(s) THEN {From(x, JoinReq(n)) : n \in {n \in 0 .. 1 : Waits(s, x, n)}} ELSE {From(x, JoinReq(9))})
        \cup (IF ~InView(s)
              THEN {From(x, LeaveReq(0)), From(x, LeaveRsp(s.life)), From(x, NewView(FirstOf(m, x))),
@@ -99,7 +102,8 @@ Lates(m, x) ==
                         THEN {From(x, Query(s.decision.id, {})), From(x, NewView(NextOf(m))), From(x, NewView(s.decision)),
                               From(x, JoinRsp(FirstOf(m, x)))}
                         ELSE {})
-                  \cup (IF x \in s.suspected /\ ~IsQueued(s, "join", x) THEN {[type |-> "Suspected", suspect |-> x]} ELSE {}))
+                  \cup (IF x \in s.suspected /\ ~IsQueued(s, "join", x)
+                        THEN {[type |-> "Suspected", suspect |-> x]} ELSE {}))
 
 -----------------------------------------------------------------------------
 (* Claims *)
@@ -215,8 +219,8 @@ OwnLeaveWaits ==
             /\ Sent(step.effects, "LEAVE_REQ") =
                 IF s.phase = "following" THEN Only(Head(Unsuspected(s)), LeaveReq(s.life)) ELSE {}
 
-\* A promise ends with a view of the coordinator's, or is withdrawn: where a joiner is suspected, or comes as its next incarnation;
-\* and where another member takes over, by a QUERY or a view.
+\* A promise ends with a view of the coordinator's, or is withdrawn: where a joiner is suspected, or comes as its next
+\* incarnation; and where another member takes over, by a QUERY or a view.
 PromiseIsWithdrawn ==
     \A m \in {m \in InViews : local[m].phase = "admitting"} : \A x \in Others(local[m]) \cup Promisees(local[m]) :
         \E s \in {local[m]} :
@@ -229,8 +233,14 @@ PromiseIsWithdrawn ==
 LeaverIsReleased ==
     \A m \in Moved \cap up : \A x \in Member \ {m} :
         \E s \in {local[m]} :
-        \A e \in IF InView(s) THEN {From(x, LeaveRsp(s.life))} ELSE IF s.joining THEN {From(x, JoinRefused(s.life))} ELSE {} :
+        \A e \in IF InView(s) THEN {From(x, LeaveRsp(s.life))}
+                  ELSE IF s.joining THEN {From(x, JoinRefused(s.life))} ELSE {} :
             MemberStep(s, e) = Handled([s EXCEPT !.gone = TRUE], <<LeftTheGroup>>)
+
+\* A member that has left while it asked for the newest view takes the answers, and does nothing with them.
+LeftIsSilent ==
+    \A m \in Asked : \A x \in local[m].awaits :
+        local[m].gone => MemberStep(local[m], From(x, Answer(local[m].decision.id, local[m].decision))).effects = <<>>
 
 \* A member that asks takes each answer once, with the view that follows its own. A member that answers with a view of
 \* another branch is suspected. A member that has a view, or had it, and says so, still has to acknowledge another.
@@ -333,8 +343,8 @@ RefusedJoiner ==
              {}, {"A", "B", "C"}, [m \in Member |-> IF m = "D" THEN 1 ELSE 0], <<second.decision, a.decision>>,
              [m \in Member |-> IF m = "D" THEN 0 ELSE 3], {"A", "B", "C"}, [crashes |-> 1, restarts |-> 1])
 
-\* A view grants one request. B has asked to leave, after D asked to join; B has crashed, and the view with D excludes it. B's
-\* next incarnation asks to join.
+\* A view grants one request. B has asked to leave, after D asked to join; B has crashed, and the view with D excludes it.
+\* B's next incarnation asks to join.
 FormerLeaveWaits ==
     \E second \in {After(Begun("A"), <<Asks("D", 0), Leaves("B", 0), Suspects("B"), Stopped, Given(FoundersSet, 1)>>)} :
     \E a \in {After(second, <<Acknowledges("C", second.decision), Acknowledges("D", second.decision), Asks("B", 1)>>)} :
@@ -352,10 +362,20 @@ AllJoinedAtOnce ==
         Late([m \in Member |->
                 IF m = "A" THEN second
                 ELSE After(Start(m), <<Wants("A", 0), Answers("A", second.decision), Suspects("A")>>)],
-             {Packet("B", x, Query(second.decision.id, {"A"})) : x \in {"C", "D"}}, {"B", "C", "D"}, Zero, <<second.decision>>,
+             {Packet("B", x, Query(second.decision.id, {"A"})) : x \in {"C", "D"}},
+             {"B", "C", "D"}, Zero, <<second.decision>>,
              [m \in Member |-> 2], {"B", "C", "D"}, [crashes |-> 1, restarts |-> 0])
 
-Places == GrantedByCrashed \/ RefusedJoiner \/ FormerLeaveWaits
+\* A has crashed, and B has left while it asked C for the newest view.
+LeftWhileAsking ==
+    Late([m \in Member |->
+            CASE m = "B" -> After(Begun("B"), <<Suspects("A"), [type |-> "LeaveRequested"]>>)
+              [] m = "D" -> Start("D")
+              [] OTHER -> Begun(m)],
+         {Packet("B", "C", Query(FirstDecision.id, {"A"}))}, {"C"}, Zero, <<>>, [m \in Member |-> IF m = "D" THEN 0 ELSE 1],
+         {}, [crashes |-> 2, restarts |-> 1])
+
+Places == LeftWhileAsking \/ GrantedByCrashed \/ RefusedJoiner \/ FormerLeaveWaits
 
 -----------------------------------------------------------------------------
 (* Defects *)
@@ -369,10 +389,17 @@ IgnoresJoinRsp(s, e) == InViewIgnores(s, e, "JoinRspReceived")
 IgnoresLeaveRsp(s, e) == InViewIgnores(s, e, "LeaveRspReceived")
 IgnoresLeaveReq(s, e) == InViewIgnores(s, e, "LeaveReqReceived")
 
+\* An answer of an awaited member.
+IsAwaitedAnswer(s, e) ==
+    e.type = "AnswerReceived" /\ e.sender \in s.awaits /\ e.message.view_id = s.decision.id /\ ~Refuses(s, e)
+
+\* ... or takes over, though it has left.
+AsksWhenGone(s, e) ==
+    IF s.gone /\ IsAwaitedAnswer(s, e) THEN Step([s EXCEPT !.gone = FALSE, !.leaving = FALSE], e) ELSE Step(s, e)
+
 \* ... or takes the answer to a view of another branch for an acknowledgement.
 TakesAnswerForAck(s, e) ==
-    IF e.type = "AnswerReceived" /\ Spreads(s) /\ e.sender \in s.awaits /\ e.message.view_id = s.decision.id /\ ~Refuses(s, e)
-    THEN Proceed(Struck(s, e.sender), <<>>) ELSE Step(s, e)
+    IF Spreads(s) /\ IsAwaitedAnswer(s, e) THEN Proceed(Struck(s, e.sender), <<>>) ELSE Step(s, e)
 
 \* ... or a suspicion ends all requests of the suspect.
 DropsRequests(s, e) ==
