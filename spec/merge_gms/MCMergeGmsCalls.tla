@@ -27,6 +27,17 @@ Wrongs(m) ==
        \cup (IF fails
              THEN {[type |-> "DigestGiven", asker |-> Self, request |-> s.asked, digest |-> G!NoDigest]} ELSE {})
 
+\* Questions that are asked a second time, and answers that no member has asked for, or that say nothing new.
+Questions(s) == {s.early[i] : i \in DOMAIN s.early}
+Asked(s) == {Own(s).id} \cup {word.message.view_id : word \in Questions(s)}
+Answers(m) ==
+    LET s == local[m] IN
+    {From(word.sender, word.message) : word \in Questions(s)}
+    \cup {From(x, G!Answer(id, Single(x, 0))) : x \in {"Z"} \cup s.gms.suspected, id \in Asked(s)}
+    \cup {From(m, G!Answer(Own(s).id, Single("Z", 0)))}
+    \cup {From(x, G!Answer(word.message.view_id, [Single(x, 0) EXCEPT !.id = word.message.view_id])) :
+            x \in Member, word \in Questions(s)}
+
 Lates(m) ==
     LET s == local[m]
         Known(x) == IF x \in DOMAIN Own(s).lives THEN Own(s).lives[x] ELSE 0
@@ -50,13 +61,13 @@ Lates(m) ==
        \cup (IF m \in stops.asked THEN {} ELSE {StoppedFor(G!Self)})
        \cup (IF InView(s) /\ ~s.gms.gone THEN {} ELSE {[type |-> "DiscoverTimeout", found |-> Member]})
 
-\* In the place of Misuse: a member that has left may have such events, too.
+\* In the place of Misuse: a member that has left may have such events, too. None changes anything: the budget says whether there
+\* are any.
 MisuseOfAll(m) ==
-    /\ spent.misuses < MaxMisuses
+    /\ MaxMisuses > 0
     /\ m \in up \/ local[m].gms.gone
     /\ \E event \in Wrongs(m) \cup Lates(m) : Apply("Misuse", m, event, {})
-    /\ Spend("misuses")
-    /\ UNCHANGED around
+    /\ UNCHANGED world
 
 \* In the place of Discover: every member in a view looks for others, also while it waits or is in a merge; and discovery
 \* may find members that do not coordinate, or no member.
@@ -129,7 +140,51 @@ QuestionIsAnsweredOrKeptStep ==
                 act'.effects[i].type = "Send" /\ act'.effects[i].to = word.sender
                 /\ act'.effects[i].message.type \in {"ANSWER", "MERGE_VIEW"}
 
+\* A question that is kept, and an answer that says nothing new, change nothing.
+AnswersAreIgnored == \A m \in up : \A event \in Answers(m) : Step(local[m], event) = Ignored(local[m])
+
+\* A suspicion is passed up: FLUSH refuses the members that GMS refuses.
+SuspicionIsSaid ==
+    \A m \in up : \A x \in ViewMembers(m) \ ({m} \cup Suspects(m)) :
+        \E event \in {[type |-> "Suspected", suspect |-> x]} :
+            event \in Up(Step(local[m], event).effects, "Suspected")
+
+\* A step does not resume the group and ask for it again.
+ResumesForLongStep == Up(act'.effects, "Resume") # {} => Up(act'.effects, "Suspend") = {}
+
+\* What another layer asked for is passed on, and changes nothing.
+OthersAnswersArePassedOn ==
+    \A m \in up :
+        LET stopped == StoppedFor("STATE")
+            given == [type |-> "DigestGiven", asker |-> "STATE", request |-> 1, digest |-> DeliveredBy(m)]
+        IN /\ Step(local[m], stopped) = Handled(local[m], <<PassDown(stopped)>>)
+           /\ Step(local[m], given) = Handled(local[m], <<G!PassOn(given)>>)
+
+\* A member that is asked whether it has its view sends it.
+ProbeIsAnswered ==
+    \A m \in up : \A x \in Member \ ({m} \cup Suspects(m)) :
+        LET s == local[m]
+            view_sent == IF InMerged(s) THEN M!MergeView(s.merged) ELSE G!Answer(Own(s).id, Own(s))
+        IN InView(s) => Step(s, From(x, Probe(Own(s).id))) = Handled(s, <<Send(x, view_sent)>>)
+
+\* A merged view comes to a coordinator from its leader, and to the others from a member of their view.
+MergedViewIsOfMember ==
+    \A m \in up : \A x \in Member \ {m} :
+        LET s == local[m]
+            members == ViewMembers(m) \cup {x}
+            next == M!Merged(ViewId(99, x), M!Sorted(members), {Own(s).id}, [y \in members |-> LifeFor(m, y)],
+                             [y \in members |-> Nothing])
+        IN (InView(s) /\ (G!Leads(s.gms) \/ ~IsMember(s, x))) => Step(s, From(x, M!MergeView(next))).state = s
+
+\* A request that waits stays when another leader asks.
+OtherRequestWaitsNot ==
+    \A m \in up : \A x \in Member \ {m} :
+        LET s == local[m] IN
+        (IsWish(s, "MergeReqReceived") /\ x # s.wish.sender) =>
+            Step(s, From(x, M!MergeReq(M!MergeId(x, 0, 9), Single(x, 0)))).state.wish = s.wish
+
 MisuseIsRefused == [][MisuseIsRefusedStep]_vars
+ResumesForLong == [][ResumesForLongStep]_vars
 NoEventRefused == [][NoEventRefusedStep]_vars
 HandledDoesSomething == [][HandledDoesSomethingStep]_vars
 DiscoveryGoesOn == [][DiscoveryGoesOnStep]_vars
