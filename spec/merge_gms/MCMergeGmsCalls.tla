@@ -201,6 +201,40 @@ HandledLate(s) == Handled(s, <<>>)
 \* In the place of Keep: no early question is kept.
 KeepsNone(s, x, message) == s
 
+\* In the place of Keep: a question that is kept is kept once more.
+KeepsTwice(s, x, message) == [s EXCEPT !.early = Append(@, [sender |-> x, message |-> message])]
+
+\* In the place of Reply: a merged view is sent as if GMS had made it.
+AnswersAlways(s, x, message) == Send(x, G!Answer(message.view_id, Own(s)))
+
+\* In the place of MergeViewReceived: a merged view is taken from any member, at a coordinator, too.
+TakesFromAny(s, e) ==
+    IF Own(s).id \in e.message.merged.follows THEN ForMerging(s, e)
+    ELSE IF e.message.merged.id = Own(s).id THEN Handled(s, <<Send(e.sender, G!ViewAck(Own(s).id))>>)
+    ELSE Ignored(s)
+
+\* In the place of MergeReqReceived: of two requests the last one waits.
+TakesLastRequest(s, e) ==
+    LET wish == [type |-> "MergeReqReceived", sender |-> e.sender, message |-> e.message]
+        Taken(r) == IF Begins(s, r) THEN Ending(Unchanged([s EXCEPT !.wish = wish])) ELSE Ending(AfterMerging(s, r))
+    IN IF IsOfTheDead(s, e.sender, e.message.decision) THEN Ignored(s)
+       ELSE With(M!Step(s.merge, [type |-> "MergeReqReceived", sender |-> e.sender, message |-> e.message,
+                                  digest |-> Unknown(s)]), Taken)
+
+\* In the place of FromGms: a suspicion is not passed up while merging has the group; or GMS resumes the group that merging
+\* wants next.
+SaysLess(s, effects) ==
+    LET IsHeard(effect) ==
+            /\ ~(Passes(effect, "PassUp", "Suspend") /\ s.holds # "no")
+            /\ ~(Passes(effect, "PassUp", "Resume") /\ Wishes(s))
+            /\ ~(Passes(effect, "PassUp", "Suspected") /\ s.holds # "no")
+        heard == SelectSeq(effects, IsHeard)
+    IN [i \in DOMAIN heard |-> IF heard[i].type = "Send" THEN Worded(s, heard[i]) ELSE heard[i]]
+ResumesFirst(s, effects) ==
+    LET IsHeard(effect) == ~(Passes(effect, "PassUp", "Suspend") /\ s.holds # "no")
+        heard == SelectSeq(effects, IsHeard)
+    IN [i \in DOMAIN heard |-> IF heard[i].type = "Send" THEN Worded(s, heard[i]) ELSE heard[i]]
+
 \* In the place of DiscoverTimeout: a member that looks sets no timer for its next look.
 LooksNoMore(s, e) == IF Joined(s) THEN Handled(s, <<CancelTimer("discover")>>) ELSE Ignored(s)
 
