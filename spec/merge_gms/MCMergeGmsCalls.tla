@@ -149,6 +149,13 @@ SuspicionIsSaid ==
         \E event \in {[type |-> "Suspected", suspect |-> x]} :
             event \in Up(Step(local[m], event).effects, "Suspected")
 
+\* A request to join outlives a merged view at the first member of that, unless the view has the joiner.
+JoinRequestStaysStep ==
+    LET m == act'.member
+        Asking(s) == {r.member : r \in Joins(s.gms)}
+    IN (Up(act'.effects, "MergeViewInstalled") # {} /\ Head(Own(local'[m]).members) = m) =>
+        Asking(local[m]) \subseteq Asking(local'[m]) \cup MembersOf(Own(local'[m]))
+
 \* A step does not resume the group and ask for it again.
 ResumesForLongStep == Up(act'.effects, "Resume") # {} => Up(act'.effects, "Suspend") = {}
 
@@ -184,6 +191,7 @@ OtherRequestWaitsNot ==
             Step(s, From(x, M!MergeReq(M!MergeId(x, 0, 9), Single(x, 0)))).state.wish = s.wish
 
 MisuseIsRefused == [][MisuseIsRefusedStep]_vars
+JoinRequestStays == [][JoinRequestStaysStep]_vars
 ResumesForLong == [][ResumesForLongStep]_vars
 NoEventRefused == [][NoEventRefusedStep]_vars
 HandledDoesSomething == [][HandledDoesSomethingStep]_vars
@@ -220,6 +228,10 @@ TakesLastRequest(s, e) ==
     IN IF IsOfTheDead(s, e.sender, e.message.decision) THEN Ignored(s)
        ELSE With(M!Step(s.merge, [type |-> "MergeReqReceived", sender |-> e.sender, message |-> e.message,
                                   digest |-> Unknown(s)]), Taken)
+
+\* In the place of TakeView: no request outlives the merged view.
+ForgetsRequests(s, decided) ==
+    [state |-> [s EXCEPT !.gms = G!Enter(@, decided), !.holds = "no", !.probed = {}], effects |-> SayBelow(decided)]
 
 \* In the place of FromGms: a suspicion is not passed up while merging has the group; or GMS resumes the group that merging
 \* wants next.
