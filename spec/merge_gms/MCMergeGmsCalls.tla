@@ -167,12 +167,17 @@ OthersAnswersArePassedOn ==
         IN /\ Step(local[m], stopped) = Handled(local[m], <<PassDown(stopped)>>)
            /\ Step(local[m], given) = Handled(local[m], <<G!PassOn(given)>>)
 
-\* A member that is asked whether it has its view sends it.
+\* A member that is asked for its view sends it; and its own where it is asked for a view that it will not have. A member of no
+\* view of its own asks by QUERY, too, and is told the view in words of GMS.
 ProbeIsAnswered ==
-    \A m \in up : \A x \in Member \ ({m} \cup Suspects(m)) :
+    \A m \in {m \in up : InView(local[m])} : \A x \in Member \ ({m} \cup Suspects(m)) :
         LET s == local[m]
-            view_sent == IF InMerged(s) THEN M!MergeView(s.merged) ELSE G!Answer(Own(s).id, Own(s))
-        IN InView(s) => Step(s, From(x, Probe(Own(s).id))) = Handled(s, <<Send(x, view_sent)>>)
+            own == Own(s)
+            has == IF InMerged(s) THEN M!MergeView(s.merged) ELSE G!Answer(own.id, own)
+            IsTold(question, said) == Step(s, From(x, question)) = Handled(s, <<Send(x, said)>>)
+        IN /\ IsTold(Probe(own.id), has)
+           /\ IsTold(Probe(ViewId(0, "Z")), G!Answer(ViewId(0, "Z"), own))
+           /\ IsMember(s, x) \/ IsTold(G!Query(own.id, {}), G!Answer(own.id, own))
 
 \* A merged view comes to a coordinator from its leader, and to the others from a member of their view.
 MergedViewIsOfMember ==
