@@ -13,6 +13,11 @@ OneJoins == SubSeq(GrowsAndLeaves, 1, 2)
 Named == <<FirstView(1, "A", <<"A", "b10", "b#x">>), Next1(2, "A", <<"A", "b#2">>, {1}, {"b#2"})>>
 ThreeOfNamed == [m \in Member |-> CASE m = "b10" -> 2 [] m = "b#x" -> 1 [] OTHER -> 0]
 
+\* A name has two incarnations in a view, and none in the next.
+Numbered ==
+    <<FirstView(1, "A", <<"A", "b#2">>), Next1(2, "A", <<"A", "b#2", "b#10">>, {1}, {"b#10"}), Next1(3, "A", A, {2}, {})>>
+OneOfEachNumber == [m \in Member |-> IF m = "A" THEN 0 ELSE 1]
+
 \* With Majority. A pair takes in C, and then its senior is alone.
 GrowsAndShrinks == <<FirstView(1, "A", AB), Next1(2, "A", ABC, {1}, {"C"}), Next1(3, "A", A, {2}, {})>>
 
@@ -22,6 +27,11 @@ PairTakesThree ==
 
 \* The second of a pair decides a view of a joiner alone, and leaves; its senior continues.
 JoinerIsLeft == <<FirstView(1, "B", <<"B", "A">>), Next1(2, "A", <<"C">>, {1}, {"C"}), Next1(2, "B", B, {1}, {})>>
+
+\* C crashes, and A and B form the next view. A leaves with a view of C's next incarnation alone, and B continues.
+BAC == <<FirstView(1, "B", <<"B", "A", "C">>)>>
+LeavesToReturner ==
+    Then(<<Next1(2, "B", <<"B", "A">>, {1}, {}), Next1(3, "A", <<"C#2">>, {2}, {"C#2"}), Next1(3, "B", B, {2}, {})>>)
 
 \* A group begins beside another one.
 BeginsBeside == Then(<<ByItself(1, "B")>>)
@@ -106,6 +116,15 @@ EntryStaysStep ==
                     IF x \notin DOMAIN new THEN FALSE
                     ELSE new[x] = old[x] \/ (act'.event.type = "DataReceived" /\ act'.event.message.tag.sender = x)
 
+\* DATA of another incarnation of a member takes nothing from its forward-table.
+OthersDataClearsNothing ==
+    \A m \in InGroup :
+        LET s == local[m]
+            data(seqno) == DataMessage(s.view.id, Tag(m, ViewId(9, "Z"), seqno), 1)
+        IN \A i \in DOMAIN s.forward_table :
+            Step(s, [type |-> "DataReceived", sender |-> CoordinatorOf(s.view),
+                     message |-> data(s.forward_table[i].seqno)]).state.forward_table = s.forward_table
+
 \* A suspicion is noted.
 SuspicionIsNotedStep == act'.action = "Suspect" => act'.event.suspect \in local'[act'.member].suspected
 
@@ -122,6 +141,11 @@ FounderFormsStep ==
     (Majority /\ act'.event.type = "ViewInstalled" /\ act'.outcome = "handled"
         /\ local[act'.member] = Start(act'.member) /\ act'.event.view.members = <<act'.member>>
         /\ act'.event.view.id.creator = act'.member) => FormedEffects # {}
+
+\* ... and a member that begins with others does not form their view by itself.
+FoundsAlone ==
+    \A m \in {m \in Member : Majority /\ local[m] = Start(m)} : \A x \in Member \ {m} :
+        Step(local[m], [type |-> "ViewInstalled", view |-> View(1, m, <<m, x>>)]).effects = <<>>
 
 \* FORMED names a formed view, or 0. That is no earlier than the last formed view that the coordinator knows.
 BaseIsFormedStep ==
@@ -151,6 +175,15 @@ SuspectsNotItself(s, e) == IF e.suspect = s.member THEN Ignored(s) ELSE
 \* Suspected: suspicions are ignored.
 IgnoresSuspicions(s, e) == IF e.suspect = s.member THEN LocalError(s) ELSE Ignored(s)
 
+\* IsOwn: DATA of another incarnation with this address is its own.
+OfItsAddress(state, tag) == tag.sender = state.member
+
+\* LatestLives: where an address has a number, all others of its name are forgotten.
+ForgetsNamesakes(function, members) ==
+    LET known == DOMAIN function \cup members
+        Alike(a) == {b \in known : IsFormer(a, b) \/ IsFormer(b, a)}
+    IN [a \in {a \in DOMAIN function : a \in members \/ Alike(a) = {}} |-> function[a]]
+
 \* Recorded: each entry is that of the last DATA, whoever sent it.
 RecordsForAll(table, tag) == [m \in DOMAIN table \cup {tag.sender} |-> Mark(tag)]
 
@@ -168,6 +201,13 @@ ReportsWhenFull(before, s) ==
 
 \* Founds: a joiner that is alone in its first view founds a group, whoever has created that view.
 FoundsAsJoiner(s) == s.founds /\ s.view.members = <<s.member>> /\ s.epoch = s.view.id
+
+\* Founds: a member founds a group with those that are in its first view.
+FoundsWithOthers(s) == s.founds /\ s.view.id.creator = s.member /\ s.epoch = s.view.id
+
+\* Leavers: a creator counts where some member reports a formed view alone, whoever has formed it.
+AnyLeaverOfFormed(records, v) ==
+    {c \in {v.id.creator} \ MembersOf(v) : \E m \in DOMAIN records : Len(records[m]) = 1}
 
 \* Attempt: a coordinator sends its report to itself, too.
 ReportsToItself(before, s) ==

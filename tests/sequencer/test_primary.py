@@ -83,3 +83,4 @@ def test_an_incarnation_counts_as_the_former_ones_that_had_its_record() -> None:
     assert primary.counts_as("A#3", (view(1, "A#2", "B"),), "A#2")
     assert not primary.counts_as("A#3", (view(1, "A#2", "B"),), "A")
     assert not primary.counts_as("A#3", (), "A")
+    assert not primary.counts_as("A#2", (view(1, "A", "A#2", "B"),), "A"), "it was beside it"
