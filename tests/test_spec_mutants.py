@@ -124,14 +124,17 @@ Kept(s) == SelectSeq(s.list, LAMBDA x : x)
 Filtered(s) == {x \in s.set : x}
 Pair(s) == <<s.a, s.b>>
 Viewed(s, e) == s.view = e.view
+Listed(s) ==
+    /\ s.a
 Named(s) == CASE s.a -> "a" [] s.b -> "b" [] OTHER -> "c"
-Step(s, e) == <<Implied(s), Negated(s), Every(s), Joined(s), Added(s), Kept(s), Filtered(s), Pair(s), Viewed(s, e), Named(s)>>
+Step(s, e) == <<Implied(s), Negated(s), Every(s), Joined(s), Added(s), Kept(s), Filtered(s), Pair(s), Viewed(s, e), Listed(s), Named(s)>>
 Start(m) == m
 ====
 """
 
 
 def test_each_form_has_its_changes() -> None:
+    """A list of a single conjunct has none: nothing would be left of it."""
     definitions = tree.read(syntax.export([], "Forms", generated={"Forms": FORMS}))
     view = Fn({"view": Fn({"id": 1, "creator": "A"})})
     made = [each.name for each in mutants(definitions, {}, Shapes.of([view]), ()) if each.operator != "Step"]

@@ -76,8 +76,9 @@ BAtReport(m, x) == x = "B" /\ local["A"].owner = x
 (* Defects *)
 
 \* In the place of MemberStep: in a merged view each member wants the group for views as before; a group that is
-\* stopped for a state counts as stopped for a view; only the caller is known that asked last; STOP_FLUSH of a last
-\* flush makes the next begin again; the layer below hears of a target before the member's report.
+\* stopped for a state counts as stopped for a view; a caller is forgotten when the other one asks; the layer below
+\* hears of the limit before; STOP_FLUSH of a last flush makes the next begin again; the layer below hears of a target
+\* before the member's report.
 WantsAsBefore(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "MergeViewInstalled" /\ step.outcome = "handled"
@@ -87,9 +88,16 @@ CountsForAny(s, e) ==
     THEN Handled([s EXCEPT !.wants = @ \cup {ForViews}], <<GroupStopped(ForViews)>>)
     ELSE Step(s, e)
 
-KnowsLastCaller(s, e) ==
+Forgets(asker, s, e) ==
     LET step == Step(s, e) IN
-    IF e.type = "Suspend" /\ step.outcome = "handled" THEN [step EXCEPT !.state.wants = {e.asker}] ELSE step
+    IF e.type = "Suspend" /\ e.asker # asker /\ step.outcome = "handled" THEN [step EXCEPT !.state.wants = @ \ {asker}]
+    ELSE step
+ForgetsState(s, e) == Forgets(ForState, s, e)
+ForgetsView(s, e) == Forgets(ForViews, s, e)
+SaysFormerLimit(s, e) ==
+    LET step == Step(s, e)
+        Former(effect) == IF effect.type = "PassDown" /\ effect.event.type = "HoldBack" THEN HoldBack(s.limit) ELSE effect
+    IN [step EXCEPT !.effects = [i \in DOMAIN @ |-> Former(@[i])]]
 BeginsTwice(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "StopFlushReceived" /\ step.outcome = "handled" /\ Running(s)

@@ -68,7 +68,7 @@ class Maker:
     def _logic(self, node: Expression) -> Iterator[Change]:
         """Of conjunctions and disjunctions, negations, conditions and quantifiers."""
         match node:
-            case Apply(Name(sign), operands) if sign in _JUNCTIONS:
+            case Apply(Name(sign), operands) if sign in _JUNCTIONS and len(operands) > 1:
                 neutral = sign in _CONJUNCTIONS
                 for at, operand in enumerate(operands):
                     rest = _without(operands, at)
