@@ -13,8 +13,8 @@ from groupcomm_commands.main import app
 from groupcomm_conformance.models.manifest import Manifest, load
 from groupcomm_conformance.random_events import claims
 from groupcomm_conformance.random_events.copying import copies, replacing
-from groupcomm_conformance.random_events.roots import HELPERS, Root, guarantees_of
-from groupcomm_conformance.random_events.weakening import called
+from groupcomm_conformance.random_events.roots import HELPERS, Root, guarantees_of, said
+from groupcomm_conformance.random_events.weakening import called, weakenings
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons
 from groupcomm_conformance.tla import tree
@@ -247,3 +247,33 @@ def test_the_command_weakens_guarantees(guarded: Path, monkeypatch: pytest.Monke
     assert ran.exit_code == 1
     assert "SURVIVES: Commit.tla" in ran.stdout
     assert "toy: 2 of 4 weakenings of guarantees noticed (50.0 %" in ran.stdout
+
+
+def test_of_a_step_of_the_history_conjuncts_with_a_name_are_weakened() -> None:
+    """How the variables of the history change is what they mean; what may happen is what the guarantee says."""
+    text = r"""---- MODULE History ----
+EXTENDS Naturals
+CONSTANTS Member, Off
+VARIABLES x, y
+LOCAL On(conjunct) == conjunct \notin Off
+MayGo(m) == m \in Member /\ x[m] = 0
+Went(m, was, is) == was[m] = 0 /\ is[m] = 1
+Next ==
+    /\ \E m \in Member : MayGo(m) /\ Went(m, x, x') /\ x' = [x EXCEPT ![m] = 1]
+    /\ On("Named") => (y = 1 /\ x' # x)
+    /\ UNCHANGED y
+====
+"""
+    definitions = tree.read(syntax.export([], "History", generated={"History": text}))
+    places = said(definitions, ["Next"])
+    made = [each for each in weakenings(definitions, ["Next"], ()).mutants if id(each.place) in places]
+    assert {each.name for each in made} == {
+        r"MayGo: m \in Member dropped from (m \in Member) /\ (x[m] = 0)",
+        r"MayGo: x[m] = 0 dropped from (m \in Member) /\ (x[m] = 0)",
+        "MayGo: x[m] = 0, = -> >=",
+        "MayGo: x[m] = 0, = -> <=",
+        r"Next: y = 1 dropped from (y = 1) /\ ((x') # x)",
+        r"Next: (x') # x dropped from (y = 1) /\ ((x') # x)",
+        "Next: y = 1, = -> >=",
+        "Next: y = 1, = -> <=",
+    }

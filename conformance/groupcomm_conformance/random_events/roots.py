@@ -6,7 +6,7 @@ the number of the weakening that stands in it (0: none), and an instance of the 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -19,7 +19,7 @@ from groupcomm_conformance.tla.tree import Apply, Definitions, Expression, Name,
 from groupcomm_conformance.tlc.errors import UnexpectedOutput
 
 from .copying import Uses, copies, replacing
-from .weakening import AT_LEAST, AT_MOST, Weakenings, called, primed, weakenings
+from .weakening import AT_LEAST, AT_MOST, Weakenings, called, defined_names, primed, weakenings
 
 NUMBERS: Final = 6_000
 """The first register of comparisons of numbers."""
@@ -150,7 +150,7 @@ def guarantees_of(manifest: Manifest, root: Root) -> Iterator[Guarantee]:
             continue
         given = read_tree(manifest.folders, guarantee)
         kept = {number for number, each in given.operators.items() if each.module != guarantee}
-        made = weakenings(given, asked, kept)
+        made = _of_places(weakenings(given, asked, kept), said(given, asked))
         named = tuple(evolve(each, name=f"{guarantee}!{each.name}") for each in made.mutants)
         tops = tuple(frozenset(top for top, names in tails.items() if names & each) for each in made.claims)
         yield Guarantee(
@@ -163,6 +163,71 @@ def guarantees_of(manifest: Manifest, root: Root) -> Iterator[Guarantee]:
             guarantee,
             {head: len(names.split(",")) if names else 0 for head, (names, _, _) in heads.items()},
         )
+
+
+def said(definitions: Definitions, operators: Iterable[str]) -> set[int]:
+    """Give the places of a guarantee, by identity, that say more than how the variables of the history change.
+
+    In a formula that speaks of the next state these are the conjuncts with a name, `On("Fifo") => ...`, and operators
+    that are given nothing of the next state (`MayReceive(m, u, s, i)`).
+    """
+    found: set[int] = set()
+    entered: set[int] = set()
+    todo = [each for name in operators if (each := definitions.find(name)) is not None]
+
+    def enter(node: Expression) -> None:
+        todo.extend(definitions.operators[each] for each in defined_names(node) if each in definitions.operators)
+
+    def walk(node: Expression) -> None:
+        match node:
+            case Apply(Name("=>"), (condition, said)) if "On" in _names(condition):
+                found.update(map(id, _all(said)))
+                enter(said)
+                return
+            case Apply(Name(_, "defined", number), operands) if number in definitions.operators:
+                if not any(map(_is_next, operands)):
+                    todo.append(definitions.operators[number])
+            case _:
+                pass
+        for child in children(node):
+            walk(child)
+
+    while todo:
+        definition = todo.pop()
+        if definition.name.number in entered:
+            continue
+        entered.add(definition.name.number)
+        if _is_next(definition.body):
+            walk(definition.body)
+        else:
+            found.update(map(id, _all(definition.body)))
+            enter(definition.body)
+    return found
+
+
+def _all(node: Expression) -> Iterator[Expression]:
+    yield node
+    for child in children(node):
+        yield from _all(child)
+
+
+def _names(node: Expression) -> set[str]:
+    return {each.operator.text for each in _all(node) if isinstance(each, Apply)}
+
+
+def _is_next(node: Expression) -> bool:
+    """Say whether an expression speaks of the next state itself."""
+    return not _names(node).isdisjoint({"'", "UNCHANGED"})
+
+
+def _of_places(made: Weakenings, places: Collection[int]) -> Weakenings:
+    every = zip(made.mutants, made.comparisons, made.claims, strict=True)
+    left = [each for each in every if id(each[0].place) in places]
+    return Weakenings(
+        tuple(mutant for mutant, _, _ in left),
+        tuple(number for _, number, _ in left),
+        tuple(claims for _, _, claims in left),
+    )
 
 
 def _instance(head: str, given: str, module: str, rest: str) -> str:

@@ -444,6 +444,8 @@ class Writer:
                 return f"{self.operand(function)}[{self.text(argument)}]"
             case "$RcdSelect", (record, Text(name)):
                 return f"{self.operand(record)}.{name}"
+            case "$SquareAct", (action, subscript):
+                return f"[{self.text(action)}]_{self.operand(subscript)}"
             case "$Tuple", _:
                 return f"<<{', '.join(map(self.text, operands))}>>"
             case "$SetEnumerate", _:
