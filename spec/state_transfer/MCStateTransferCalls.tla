@@ -572,7 +572,7 @@ ForgetsRefusals(s, e) == IF e.type = "SoonTimeout" /\ s.soon THEN Step([s EXCEPT
 SendsNoCredit(s, e) ==
     LET Is(f) == f.type = "Send" /\ f.message.type = "CREDIT" IN But(Step(s, e), Is)
 SetsNothing(s, e) ==
-    IF e.type = "PartReceived" /\ Step(s, e).state.has
+    IF e.type = "PartReceived" /\ ~s.has /\ Step(s, e).state.has
     THEN Handled([s EXCEPT !.parts = @ + 1, !.whole = TRUE], <<PutPart(e.message.number, e.message.data)>>) ELSE Step(s, e)
 SendsPartTwice(s, e) ==
     LET step == Step(s, e) IN IF e.type = "PartRead" /\ e.last THEN [step EXCEPT !.effects = @ \o @] ELSE step
