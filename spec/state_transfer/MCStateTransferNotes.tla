@@ -7,6 +7,7 @@
 EXTENDS MCStateTransferCalls
 
 Three == 3
+ABCOrBC == {<<"A", "B", "C">>, <<"B", "C">>}
 
 -----------------------------------------------------------------------------
 (* Incarnations *)
@@ -34,6 +35,8 @@ ForgetsFormerStep ==
 NotedEvents(s) ==
     (IF s.view.id.counter = 1 THEN NextViews(s) ELSE PlainViews(s))
     \cup {f \in Forms(s) : f.view_id.counter > s.formed}
+    \cup (IF s.view.id.counter = 2 /\ ~s.has /\ s.settled
+          THEN {[type |-> "ViewFormed", view_id |-> ViewId(3, "A"), before |-> 2]} ELSE {})
     \cup (IF s.settled THEN Refusals({"A"}, {s.attempt})
           ELSE {[type |-> "SafeUpTo", number |-> 1]} \cup TellsOf(s, {"A"}, {Lacks, Standing(1, N1, FALSE, 0, 0), Standing(2, N2, TRUE, 0, 0)}))
     \cup {[type |-> "SoonTimeout"]} \cup (IF s.vacant THEN {Send9, Message("A", AskMessage("C", 1))} ELSE {})
@@ -66,6 +69,35 @@ VacantForReasonStep ==
         \/ IsFormed(t) /\ IF s.has THEN t.stood < t.base ELSE t.view.members = <<t.member>>)
 
 -----------------------------------------------------------------------------
+(* Founding, and declaring *)
+
+\* STT-07: a member has a state without asking if it founds a group, alone in its first view, and only then. Alone it chooses from nothing.
+FoundsAloneStep ==
+    EachStep(LAMBDA s, e, t : (IsView(e) /\ act'.outcome = "handled") =>
+        LET alone == e.view.members = <<s.member>> IN
+        /\ t.has <=> s.has \/ (alone /\ s.view = NoView)
+        /\ alone => t.settled \/ t.vacant)
+
+\* A declaration names the state that the member has, if it has one.
+DeclaresByNameStep ==
+    EachStep(LAMBDA s, e, t : (e.type = "DeclareRequested" /\ act'.outcome = "handled") =>
+        CastsOf("TELL")[1].standing.name = IF s.has THEN s.name ELSE LacksName)
+
+\* C joins, is alone, and declares a state; and again, in a formed view where the state does not stand.
+DeclarerEvents(s) ==
+    {v \in PlainViews(s) : v.view.members = IF s.view = NoView THEN <<"A", "C">> ELSE <<"C">>} \cup {Declare}
+    \cup (IF s.view.id.counter = 3 THEN Forms(s) ELSE {})
+
+\* All refuse, after a decision.
+RefusedEvents(s) ==
+    (IF s.view.id.counter = 1 THEN NextViews(s) ELSE PlainViews(s)) \cup Forms(s) \cup {[type |-> "SoonTimeout"]}
+    \cup (IF s.settled THEN Refusals({"A"}, {s.attempt}) ELSE TellsOf(s, {"A"}, {Standing(1, N2, FALSE, 0, 0)}))
+
+\* The state of another member than the provider is kept.
+UnkeptEvents(s) ==
+    JoinerEvents(s) \cup (IF s.settled /\ ~s.full THEN {} ELSE TellsOf(s, {"B"}, {Standing(1, N2, FALSE, 0, 0)}))
+
+-----------------------------------------------------------------------------
 (* C has sent a message, and its state is dropped *)
 
 LoserEvents(s) ==
@@ -78,6 +110,8 @@ ForgetsFormer == [][ForgetsFormerStep]_vars
 NotesFormed == [][NotesFormedStep]_vars
 ChoosesAtLast == [][ChoosesAtLastStep]_vars
 VacantForReason == [][VacantForReasonStep]_vars
+FoundsAlone == [][FoundsAloneStep]_vars
+DeclaresByName == [][DeclaresByNameStep]_vars
 
 -----------------------------------------------------------------------------
 (* Defects: in the place of MemberStep *)
@@ -105,4 +139,22 @@ WaitsForPrimary(s, e) ==
 \* Own messages that were delivered are reported when they come with a state.
 ReportsDelivered(s, e) == 
     IF e.type = "PartReceived" /\ ~s.has /\ Step(s, e).state.has THEN Step([s EXCEPT !.seen = NoneSeen], e) ELSE Step(s, e)
+
+\* A joiner that is first with others begins with its own state.
+FoundsWithOthers(s, e) ==
+    LET step == Step(s, e)
+    IN IF e.type = "ViewInstalled" /\ s.view = NoView /\ step.outcome = "handled"
+       THEN Handled([Idle(step.state) EXCEPT !.has = TRUE, !.attempt = 0], <<StateKept>>) ELSE step
+
+\* A declaration names no state.
+DeclaresNameless(s, e) == IF e.type = "DeclareRequested" THEN Step([s EXCEPT !.name = LacksName], e) ELSE Step(s, e)
+
+\* A member that has declared hears of each further declaration as of the first one.
+DeclaresAnew(s, e) == IF e.type = "TellReceived" THEN Step([s EXCEPT !.declared = FALSE], e) ELSE Step(s, e)
+
+\* A transfer continues whose state is not kept.
+ContinuesAnyway(s, e) ==
+    LET step == Step(s, e)
+    IN IF e.type = "TellReceived" /\ s.marked /\ step.state.settled /\ ~step.state.has /\ ~s.settled
+       THEN [step EXCEPT !.state.provider = s.provider] ELSE step
 =============================================================================
