@@ -72,7 +72,7 @@ class Maker:
                 neutral = sign in _CONJUNCTIONS
                 for at, operand in enumerate(operands):
                     rest = _without(operands, at)
-                    if rest and self.known.value(operand) is not neutral:  # (A list may have one item.)
+                    if self.known.value(operand) is not neutral:
                         dropped = rest[0] if len(rest) == 1 else _like(node, rest)
                         yield f"{_node_text(operand)} dropped from {_node_text(node)}", dropped
                 word = r"\/" if sign in _CONJUNCTIONS else "/\\"
