@@ -60,13 +60,13 @@ TellsOf(s, senders, standings) == {Message(x, TellMessage(s.view.id, y)) : x \in
 -----------------------------------------------------------------------------
 (* The member takes any event in any state *)
 
-Acts1(event) ==
+AnyEvent(event) ==
     \E step \in {MemberStep(local[Self], event)} :
-        /\ Take("Acts", Self, None, event, {}, step)
+        /\ Take("AnyEvent", Self, None, event, {}, step)
         /\ cast' = [cast EXCEPT ![Self] = @ \o MulticastsOf(step.effects)]
         /\ UNCHANGED <<apps, views, installed, life, path, order, cut, delivered, had, primary, wire, up, spent, sequence>>
 
-ActsNext == \E event \in Events(local[Self]) \cup Comes(local[Self]) : Acts1(event)
+ActsNext == \E event \in Events(local[Self]) \cup Comes(local[Self]) : AnyEvent(event)
 ActsSpec == Init /\ [][ActsNext]_vars
 call_view == <<local, cast>>
 
@@ -529,7 +529,7 @@ PassesUpFormed == [][PassesUpFormedStep]_vars
 
 But(step, Is(_)) == LET Other(f) == ~Is(f) IN [step EXCEPT !.effects = SelectSeq(@, Other)]
 Twice(s, e, type) == LET step == Step(s, e) IN IF e.type = type THEN [step EXCEPT !.effects = @ \o @] ELSE step
-Silent1(s, e, type) == LET Is(f) == f.type = "PassUp" /\ f.event.type = type IN But(Step(s, e), Is)
+WithoutUp(s, e, type) == LET Is(f) == f.type = "PassUp" /\ f.event.type = type IN But(Step(s, e), Is)
 
 \* A caller's mistake is ignored; a late part counts as handled; each message of the application counts as an own one.
 IgnoresMistakes(s, e) == LET step == Step(s, e) IN IF step.outcome = "local_error" THEN Ignored(s) ELSE step
@@ -550,11 +550,11 @@ HoldsNothing(s, e) ==
 EndsByTraffic(s, e) == IF e.type = "AppReceived" /\ s.marked /\ Step(s, e).outcome = "handled" THEN AskSoon(s, <<>>) ELSE Step(s, e)
 
 \* An event is not passed up; a credit does not lead to a part.
-SaysNoRoom(s, e) == Silent1(s, e, "Room")
-SaysNoState1(s, e) == Silent1(s, e, "NoState")
-SaysNotFormed(s, e) == Silent1(s, e, "ViewFormed")
-FreesNothing(s, e) == Silent1(s, e, "FreeState")
-StallsForEver(s, e) == IF e.type = "CreditReceived" THEN Silent1(s, e, "ReadPart") ELSE Step(s, e)
+SaysNoRoom(s, e) == WithoutUp(s, e, "Room")
+HidesNoState(s, e) == WithoutUp(s, e, "NoState")
+SaysNotFormed(s, e) == WithoutUp(s, e, "ViewFormed")
+FreesNothing(s, e) == WithoutUp(s, e, "FreeState")
+StallsForEver(s, e) == IF e.type = "CreditReceived" THEN WithoutUp(s, e, "ReadPart") ELSE Step(s, e)
 
 \* An ASK has the number of the one before; a member asks though it has a provider; it does not ask when its timer fires; it asks
 \* members again that have refused.
@@ -582,7 +582,7 @@ FreesAll(s, e) ==
     LET step == Step(s, e)
         none == [step EXCEPT !.state.giving = [x \in {} |-> 0]]
     IN IF IsView(e) /\ step.outcome = "handled"
-       THEN [Silent1(s, e, "FreeState") EXCEPT !.state.giving = none.state.giving, !.effects = Freed(s, DOMAIN s.giving) \o @]
+       THEN [WithoutUp(s, e, "FreeState") EXCEPT !.state.giving = none.state.giving, !.effects = Freed(s, DOMAIN s.giving) \o @]
        ELSE step
 KeepsProvider(s, e) ==
     LET step == Step(s, e)
@@ -632,8 +632,8 @@ ProviderEvents(s) ==
 N1 == <<ViewId(1, "A")>>
 N2 == <<ViewId(1, "B")>>
 Lacks == Standing(0, LacksName, FALSE, 0, 0)
-Declares1 == Standing(0, LacksName, TRUE, 0, 0)
-Standings == {Lacks, Declares1, Standing(0, N1, FALSE, 0, 0), Standing(0, N2, TRUE, 0, 0)}
+Declaring == Standing(0, LacksName, TRUE, 0, 0)
+Standings == {Lacks, Declaring, Standing(0, N1, FALSE, 0, 0), Standing(0, N2, TRUE, 0, 0)}
 ChooserEvents(s) ==
     TellsOf(s, {"A"}, IF s.settled THEN {Lacks, Standing(0, N1, FALSE, 0, 0)} ELSE Standings)
     \cup {Message("Z", TellMessage(s.view.id, Lacks)), Message("A", TellMessage(NoViewId, Lacks))}
@@ -644,7 +644,7 @@ ChooserEvents(s) ==
 \* ... and three members: the state of most.
 MostEvents(s) ==
     (IF s.view.id.counter = 1 THEN NextViews(s) ELSE IF s.view = NoView THEN PlainViews(s) ELSE {})
-    \cup TellsOf(s, {"A", "B"}, {Declares1, Standing(0, N1, FALSE, 0, 0), Standing(0, N2, FALSE, 0, 0), Standing(0, N2, TRUE, 0, 0)})
+    \cup TellsOf(s, {"A", "B"}, {Declaring, Standing(0, N1, FALSE, 0, 0), Standing(0, N2, FALSE, 0, 0), Standing(0, N2, TRUE, 0, 0)})
 
 \* ... during a transfer.
 JoinerEvents(s) ==
