@@ -220,6 +220,8 @@ Effects: TypeAlias = tuple[Effect, ...]
 class Run:
     """A requester's flush. `Flush!Idle`. It runs only while it is the flush in force (`OwnFlushIsInForce`).
 
+    But a late STOP_FLUSH of its own may free the member, until its START_FLUSH comes back.
+
     `phase`: what was asked last, or all are stopped. `want`: whose report is awaited.
     """
 
