@@ -182,9 +182,15 @@ def asked(records: Mapping[Address, Record], member: Address) -> Iterator[View]:
 
 
 def leavers(records: Mapping[Address, Record], view: View) -> frozenset[Address]:
-    """Give the coordinator that left by deciding `view`: it counts as present. `Primary!Leavers`."""
+    """Give the coordinator that left by deciding `view`: it counts as present. `Primary!Leavers`.
+
+    Not by the record of a joiner that begins again: that may know an earlier view that the leaver has formed.
+    """
     creator = view.id.creator
-    formed_last = any(len(record) == 1 and record[0].coordinator == creator for record in records.values())
+    formed_last = any(
+        len(record) == 1 and member in record[0].member_set and record[0].coordinator == creator
+        for member, record in records.items()
+    )
     return frozenset({creator} if formed_last else ()) - view.member_set
 
 

@@ -174,6 +174,13 @@ PartsForming(other) == Then(<<Next1(2, "A", <<"A", "B", "D">>, {1}, {"D"}), othe
 MeetsC == PartsForming(Next1(3, "C", <<"C", "A">>, {1, 2}, {}))
 CrashesForming == PartsForming(Next1(2, "C", <<"C", "A#2">>, {1}, {"A#2"}))
 
+\* B forms the first view, and helps A to form another one. It meets D, and leaves with a view of D and of the next
+\* incarnation of C, which knows the first view alone. A continues alone.
+BACD == <<FirstView(1, "B", <<"B", "A", "C", "D">>)>>
+MeetsReturner ==
+    Then(<<Next1(2, "A", <<"A", "B">>, {1}, {}), Next1(3, "B", <<"B", "D">>, {1, 2}, {}),
+           Next1(4, "B", <<"D", "C#2">>, {3}, {"C#2"}), Next1(3, "A", A, {2}, {})>>)
+
 \* The group begins in two places.
 TwoFounders == <<FirstView(1, "A", A), FirstView(1, "B", B)>>
 
@@ -313,6 +320,11 @@ AllNewFound(s) ==
 \* In the place of Leavers: the creator does not count, or counts whatever it knows.
 NoLeavers(records, v) == {}
 AnyLeaver(records, v) == {v.id.creator} \ MembersOf(v)
+
+\* ... or counts by the record of a joiner that begins again, too.
+LeaverByAnyRecord(records, v) ==
+    {c \in {v.id.creator} \ MembersOf(v) :
+        \E m \in DOMAIN records : Len(records[m]) = 1 /\ CoordinatorOf(records[m][1]) = c}
 
 \* In the place of Founds: an incarnation that begins again founds a group, too.
 FoundsAgain(s) == s.view.members = <<s.member>> /\ s.view.id.creator = s.member /\ s.epoch = s.view.id

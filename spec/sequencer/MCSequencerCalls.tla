@@ -145,7 +145,8 @@ FounderFormsStep ==
 \* ... and a member that begins with others does not form their view by itself.
 FoundsAlone ==
     \A m \in {m \in Member : Majority /\ local[m] = Start(m)} : \A x \in Member \ {m} :
-        Step(local[m], [type |-> "ViewInstalled", view |-> View(1, m, <<m, x>>)]).effects = <<>>
+        \E effects \in {Step(local[m], [type |-> "ViewInstalled", view |-> View(1, m, <<m, x>>)]).effects} :
+            \A i \in DOMAIN effects : effects[i].type # "Multicast"
 
 \* FORMED names a formed view, or 0. That is no earlier than the last formed view that the coordinator knows.
 BaseIsFormedStep ==

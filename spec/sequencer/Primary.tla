@@ -127,10 +127,12 @@ Quorum(records, left) ==
 
 \* The coordinator that formed the last view, and left the group by deciding `view` without itself. A member that heard
 \* FORMED of it has the same record, and it is in no other view after that (module Departures). (A leaver that has not formed
-\* the last view does not count: it may have attempts that no member of `view` reports.)
+\* the last view does not count: it may have attempts that no member of `view` reports. So it does not count by the record of a
+\* joiner that begins again: that may know an earlier view that the leaver has formed. Such a joiner is not in it.)
 Leavers(records, view) ==
     {c \in {view.id.creator} \ MembersOf(view) :
-        \E m \in DOMAIN records : Len(records[m]) = 1 /\ CoordinatorOf(records[m][1]) = c}
+        \E m \in DOMAIN records :
+            Len(records[m]) = 1 /\ m \in MembersOf(records[m][1]) /\ CoordinatorOf(records[m][1]) = c}
 
 \* Those that have reported are enough. At least one knows a formed view.
 IsQuorum(records, view) == \E m \in Quorum(records, Leavers(records, view)) : records[m] # <<>>

@@ -84,3 +84,11 @@ def test_an_incarnation_counts_as_the_former_ones_that_had_its_record() -> None:
     assert not primary.counts_as("A#3", (view(1, "A#2", "B"),), "A")
     assert not primary.counts_as("A#3", (), "A")
     assert not primary.counts_as("A#2", (view(1, "A", "A#2", "B"),), "A"), "it was beside it"
+
+
+def test_a_leaver_counts_by_the_record_of_a_member_of_the_view_that_it_has_formed() -> None:
+    """C#2, which begins again, knows [BACD], and not what B has reported to others since."""
+    last, first = view(3, "B", "D"), view(1, "B", "A", "C", "D")
+    left = view(4, "D", "C#2", creator="B")
+    assert forms(view(4, "D", creator="B"), {"D": (last,)})
+    assert not forms(left, {"D": (first, last), "C#2": (first,)})
