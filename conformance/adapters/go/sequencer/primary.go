@@ -113,9 +113,12 @@ func quorum(records Records, left Set) Records {
 	return quorum(group.Map(served, func(m string) Record { return records[m] }), left)
 }
 
-// leavers: the coordinator that formed the last view, and left by deciding v, counts as present.
+// leavers: the coordinator that formed the last view, and left by deciding v, counts as present. A joiner that begins
+// again may know an earlier view that it has formed.
 func leavers(records Records, v group.View) Set {
-	formedLast := func(m string) bool { return len(records[m]) == 1 && records[m][0].Coordinator() == v.Id.Creator }
+	formedLast := func(m string) bool {
+		return len(records[m]) == 1 && records[m][0].Set().Has(m) && records[m][0].Coordinator() == v.Id.Creator
+	}
 	if v.Set().Has(v.Id.Creator) || !group.Any(group.Keys(records), formedLast) {
 		return Set{}
 	}
