@@ -285,8 +285,25 @@ KeepsNone(s, x, message) == s
 \* In the place of Keep: a question that is kept is kept once more.
 KeepsTwice(s, x, message) == [s EXCEPT !.early = Append(@, [sender |-> x, message |-> message])]
 
+\* In the place of ForGms: a digest for another layer is dropped.
+PassesNoDigest(s, e) ==
+    LET Taken(g) == IF g.outcome = "handled" THEN Ending(AfterGms(s, g))
+                    ELSE [outcome |-> g.outcome, state |-> s, effects |-> <<>>]
+    IN IF e.type = "DigestGiven" /\ e.asker # G!Self THEN Ignored(s) ELSE With(G!Step(s.gms, e), Taken)
+
 \* In the place of Reply: a merged view is sent as if GMS had made it.
 AnswersAlways(s, x, message) == Send(x, G!Answer(message.view_id, Own(s)))
+
+\* ... or the answer names its own view, and not the one that was asked for,
+AnswersOwnId(s, x, message) ==
+    IF message.type = "PROBE" /\ message.view_id = Own(s).id /\ InMerged(s)
+    THEN Send(x, M!MergeView(s.merged))
+    ELSE Worded(s, Send(x, G!Answer(Own(s).id, Own(s))))
+
+\* ... or a QUERY is answered as a PROBE is.
+AnswersQueryByView(s, x, message) ==
+    IF message.view_id = Own(s).id /\ InMerged(s) THEN Send(x, M!MergeView(s.merged))
+    ELSE Worded(s, Send(x, G!Answer(message.view_id, Own(s))))
 
 \* In the place of MergeViewReceived: a merged view is taken from any member, at a coordinator, too.
 TakesFromAny(s, e) ==
@@ -305,6 +322,19 @@ VainViewIsIgnored(s, e) ==
 TakesLastRequest(s, e) ==
     LET wish == [type |-> "MergeReqReceived", sender |-> e.sender, message |-> e.message]
         Taken(r) == IF Begins(s, r) THEN Ending(Unchanged([s EXCEPT !.wish = wish])) ELSE Ending(AfterMerging(s, r))
+    IN IF IsOfTheDead(s, e.sender, e.message.decision) THEN Ignored(s)
+       ELSE With(M!Step(s.merge, [type |-> "MergeReqReceived", sender |-> e.sender, message |-> e.message,
+                                  digest |-> Unknown(s)]), Taken)
+
+\* ... or the first request stays, though its leader asks again.
+KeepsFirstRequest(s, e) ==
+    LET wish == [type |-> "MergeReqReceived", sender |-> e.sender, message |-> e.message]
+        Taken(r) ==
+            IF r.outcome # "handled" THEN [outcome |-> r.outcome, state |-> s, effects |-> <<>>]
+            ELSE IF ~Begins(s, r) THEN Ending(AfterMerging(s, r))
+            ELSE IF IsWish(s, "MergeReqReceived")
+            THEN Handled(s, <<Send(e.sender, M!Reject(e.message.merge_id, M!NoDecision))>>)
+            ELSE Ending(Unchanged([s EXCEPT !.wish = wish]))
     IN IF IsOfTheDead(s, e.sender, e.message.decision) THEN Ignored(s)
        ELSE With(M!Step(s.merge, [type |-> "MergeReqReceived", sender |-> e.sender, message |-> e.message,
                                   digest |-> Unknown(s)]), Taken)
