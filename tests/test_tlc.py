@@ -113,7 +113,7 @@ def test_a_model_that_holds_is_counted(spec: Path) -> None:
     )
     assert ((), None, False, ()) == (result.trace, result.loop, result.stuttering, result.printed)
     assert re.fullmatch(r"2\.\d+", result.tlc_version)
-    assert 0 < result.cpu_seconds
+    assert 0 <= result.cpu_seconds < 60  # a kept JVM may take less than a tick of the system's clock
     assert 0 < result.seconds
 
 
