@@ -221,7 +221,8 @@ def _search(
     modules = read_modules(manifest.folders, root.module)
     first = remembered(module_text(root, asked, modules, cfg), modules)
     texts = sorted(modules.bare.items())
-    place = key(__name__, first.text, first.cfg.render(), texts, tools.jar_digest(tools.find_jar()))
+    beside = sorted(root.beside.items())
+    place = key(__name__, first.text, beside, first.cfg.render(), texts, tools.jar_digest(tools.find_jar()))
     kept = store.read(place) if store else None
     if kept is not None:
         return _Heard.of(json.loads(kept))

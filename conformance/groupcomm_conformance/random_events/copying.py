@@ -1,6 +1,6 @@
 """Copies of operators with changes in them, beside the operators as they are."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -51,6 +51,12 @@ def replacing(mutant: SpecMutant) -> Changing:
     return changed
 
 
+def of_instance(head: str, tail: str, given: Sequence[str], count: int) -> str:
+    """Write an operator of an instance, of which the first `count` of what is given are the parameters."""
+    first, rest = (f"({', '.join(each)})" if each else "" for each in (given[:count], given[count:]))
+    return f"{head}{first}!{tail}{rest}"
+
+
 def copies(uses: Uses, top: str, operators: Collection[str], changing: Changing, prefix: str) -> Iterator[str]:
     """Write the operators from a claim to those that are changed, each under a name of its own."""
     all_operators = uses.definitions.operators
@@ -77,10 +83,7 @@ def copies(uses: Uses, top: str, operators: Collection[str], changing: Changing,
         head, _, tail = node.operator.text.partition("!") if isinstance(node, Apply) else ("", "", "")
         if not (isinstance(node, Apply) and tail and head in uses.instances):
             return primed(node, text)
-        given = [plain.text(each) for each in node.operands]
-        count = uses.instances[head]
-        rest = f"({', '.join(given[count:])})" if given[count:] else ""
-        return f"{head}({', '.join(given[:count])})!{tail}{rest}"
+        return of_instance(head, tail, [plain.text(each) for each in node.operands], uses.instances[head])
 
     plain = Writer(name, form)
 

@@ -1,4 +1,4 @@
-r"""What is weakened in a root module: its claims, and the guarantees that it claims to give.
+r"""Weakenings of a root module: of its claims, and of the guarantees that it claims to give.
 
 A guarantee is a module of `spec/common`, of which a claim asks each conjunct alone: `Alone("Fifo")!Next`, where
 `Alone(conjunct) == INSTANCE VirtualSynchrony WITH Off <- ...`. There is a copy of such a module, with a constant more,
@@ -18,7 +18,7 @@ from groupcomm_conformance.tla.folding import folded
 from groupcomm_conformance.tla.tree import Apply, Definitions, Expression, Name, Operator, Writer, children
 from groupcomm_conformance.tlc.errors import UnexpectedOutput
 
-from .copying import Uses, copies, replacing
+from .copying import Uses, copies, of_instance, replacing
 from .weakening import AT_LEAST, AT_MOST, Weakenings, called, defined_names, primed, weakenings
 
 NUMBERS: Final = 6_000
@@ -100,10 +100,10 @@ class Root:
 
 @frozen
 class Guarantee(Root):
-    """A root of which a guarantee is weakened: the module's name, and the numbers of its instances' parameters."""
+    """A root of which a guarantee is weakened, with its instances, and by claim the operators that name one of them."""
 
-    guarantee: str = ""
-    heads: Mapping[str, int] = MappingProxyType({})
+    heads: frozenset[str] = frozenset()
+    users: Mapping[str, Collection[str]] = MappingProxyType({})
 
     def weaker(self, at: int, top: str, prefix: str) -> Iterator[str]:
         """Write the operator of a claim, of the guarantee with a weakening in it."""
@@ -113,16 +113,9 @@ class Guarantee(Root):
             if head not in self.heads:
                 return text
             given = [plain(each) for each in node.operands] if isinstance(node, Apply) else []
-            count = self.heads[head]
-            rest = f"({', '.join(given[count:])})" if given[count:] else ""
-            return f"Weak_{head}({', '.join((str(at + 1), *given[:count]))})!{tail}{rest}"
+            return of_instance(f"Weak_{head}", tail, [str(at + 1), *given], 1 + self.uses.instances.get(head, 0))
 
-        users = {
-            self.uses.definitions.operators[number].name.text
-            for number in self.uses.tops[top] & self.uses.used.keys()
-            if self.heads.keys() & _heads(self.uses.definitions.operators[number].body).keys()
-        }
-        yield from copies(self.uses, top, users, weak, prefix)
+        yield from copies(self.uses, top, self.users[top], weak, prefix)
 
 
 def guarantees_of(manifest: Manifest, root: Root) -> Iterator[Guarantee]:
@@ -138,30 +131,33 @@ def guarantees_of(manifest: Manifest, root: Root) -> Iterator[Guarantee]:
         for head, given, module, rest in _GUARANTEE.findall(modules.bare[name])
         if module in common
     }
+    named = {number: _heads(definitions.operators[number].body) for number in root.uses.used}
     for guarantee in dict.fromkeys(module for _, module, _ in found.values()):
         heads = {head: each for head, each in found.items() if each[1] == guarantee}
         tails = {top: set[str]() for top in root.claims.values()}
+        users = {top: set[str]() for top in tails}
         for top in tails:
-            for number in root.uses.tops[top] & root.uses.used.keys():
-                for head, names in _heads(definitions.operators[number].body).items():
-                    tails[top] |= names if head in heads else set()
+            for number in root.uses.tops[top] & named.keys():
+                for head in heads.keys() & named[number].keys():
+                    tails[top] |= named[number][head]
+                    users[top].add(definitions.operators[number].name.text)
         asked = sorted(set[str]().union(*tails.values()))
         if not asked:
             continue
         given = read_tree(manifest.folders, guarantee)
         kept = {number for number, each in given.operators.items() if each.module != guarantee}
         made = _of_places(weakenings(given, asked, kept), said(given, asked))
-        named = tuple(evolve(each, name=f"{guarantee}!{each.name}") for each in made.mutants)
+        mutants = tuple(evolve(each, name=f"{guarantee}!{each.name}") for each in made.mutants)
         tops = tuple(frozenset(top for top, names in tails.items() if names & each) for each in made.claims)
         yield Guarantee(
             root.module,
             root.claims,
-            Weakenings(named, made.comparisons, tops),
+            Weakenings(mutants, made.comparisons, tops),
             root.uses,
             "\n".join(_instance(head, *each) for head, each in heads.items()),
             {f"Weak_{guarantee}": _copy(modules.bare[guarantee], given, made)},
-            guarantee,
-            {head: len(names.split(",")) if names else 0 for head, (names, _, _) in heads.items()},
+            frozenset(heads),
+            users,
         )
 
 
@@ -268,12 +264,10 @@ def _copy(text: str, definitions: Definitions, made: Weakenings) -> str:
 def _heads(node: Expression) -> dict[str, set[str]]:
     """Give the instances that an expression names, each with the operators of it."""
     found: dict[str, set[str]] = {}
-    head, _, tail = _instantiated(node).partition("!")
-    if head:
-        found[head] = {tail}
-    for child in children(node):
-        for name, tails in _heads(child).items():
-            found.setdefault(name, set()).update(tails)
+    for each in _all(node):
+        head, _, tail = _instantiated(each).partition("!")
+        if head:
+            found.setdefault(head, set()).add(tail)
     return found
 
 
