@@ -180,7 +180,7 @@ JoinRequestStaysStep ==
 \* A step does not resume the group and ask for it again.
 ResumesForLongStep == Up(act'.effects, "Resume") # {} => Up(act'.effects, "Suspend") = {}
 
-\* What another layer asked for is passed on, and changes nothing.
+\* The answer to another layer is passed on, and changes nothing.
 OthersAnswersArePassedOn ==
     \A m \in up :
         LET stopped == StoppedFor("STATE")

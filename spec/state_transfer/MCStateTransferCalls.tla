@@ -3,7 +3,7 @@
 (* Claims about what one member refuses, ignores, answers and tells its    *)
 (* application, at whatever events; and their defects. The other members   *)
 (* are not there: any message of theirs may come in any state, also such   *)
-(* as no correct member sends. What the member multicasts comes back in    *)
+(* as no correct member sends. The member's own multicasts come back in    *)
 (* its order. Only models of these claims use this module.                 *)
 (***************************************************************************)
 EXTENDS MCStateTransfer
@@ -23,7 +23,7 @@ MaxNumber == 2
 
 Message(sender, message) == [type |-> Received(message.type), sender |-> sender, message |-> message]
 
-\* What comes back of its own multicasts: they come in their order.
+\* Its own multicasts that come back: they come in their order.
 Comes(s) == IF s.came < Len(cast[Self]) THEN {Message(Self, cast[Self][s.came + 1])} ELSE {}
 
 \* The next view, and one that does not follow.
@@ -139,7 +139,7 @@ IsLate(s, e) ==
       [] e.type \in {"SafeUpTo", "UnknownUpTo"} -> e.number <= s.said
       [] OTHER -> FALSE
 
-\* What is late changes nothing, but for the number of its own messages that have come; all else does something.
+\* A late event changes nothing, but for the number of its own messages that have come; all else does something.
 IgnoredIffLateStep ==
     EachStep(LAMBDA s, e, t : ~IsMistake(s, e) /\ ~IsWrong(s, e) =>
         LET own == IsCome(e) /\ e.sender = s.member IN
@@ -267,7 +267,7 @@ SetsWholeStateStep ==
         /\ (t.has /\ ~s.has /\ ~t.declared /\ ~IsView(e)) => Ups("StateSet") # <<>>
         /\ ~(t.whole /\ t.marked /\ t.settled))
 
-\* What was held follows the state, but for what is in it. The own messages that came with the state are reported.
+\* The held messages follow the state, but for what is in it. The own messages that came with the state are reported.
 SetStateGoesOnStep ==
     EachStep(LAMBDA s, e, t : (Ups("StateSet") # <<>>) =>
         LET given == IF e.type = "PartReceived" THEN e.message.seen ELSE s.given.seen
@@ -337,7 +337,7 @@ GivesOnStep ==
 -----------------------------------------------------------------------------
 (* SAFE *)
 
-\* What SAFE tells is passed up once, in its order. It waits where a choice is open. What came in a view that ends so is unknown.
+\* A report of SAFE is passed up once, in its order. It waits where a choice is open. A message of a view that ends so is unknown.
 SafeIsSaidStep ==
     EachStep(LAMBDA s, e, t :
         LET told == IF e.type \in {"SafeUpTo", "UnknownUpTo"} THEN e.number > s.said ELSE FALSE
