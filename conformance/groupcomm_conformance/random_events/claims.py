@@ -25,7 +25,6 @@ from groupcomm_conformance.models.instruments import ROOT, Run, remembered
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.modules import Modules, read_modules
 from groupcomm_conformance.steps.mutants.spec_by_tlc import Noticed, printed
-from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.verdicts import Judged
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.folding import folded
@@ -70,9 +69,7 @@ def judge(
         for root in chain.from_iterable(roots.values())
         for each in zip(root.weakened.mutants, root.weakened.comparisons, strict=True)
     ]
-    made: dict[str, SpecMutant] = {}
-    for mutant, _ in every:
-        made.setdefault(mutant.name, mutant)
+    made = {mutant.name: mutant for mutant, _ in every}
     compared = {mutant.name for mutant, number in every if number is not None}
     judging = _Judging(manifest, roots, store)
     with ThreadPoolExecutor(workers) as pool:
