@@ -106,6 +106,11 @@ def test_a_false_explanation_is_refuted_by_a_random_step() -> None:
     assert f"STALE: a reason for what is noticed: {mutant.name}" in [*report.lines(told)]
 
 
+def test_without_a_random_step_nothing_is_noticed() -> None:
+    """As with `--random 0`: what survives the tables is told as it is."""
+    assert {} == noticed_in(PROTOCOLS["flush"], constants("flush"), [forgets()], 0)
+
+
 def specified(name: str, module: str) -> tuple[tree.Definitions, list[SpecMutant]]:
     definitions = read_tree(MANIFESTS[name].folders, module)
     reference = {key: value for key, value in constants(name).items() if isinstance(value, bool | str)}

@@ -107,7 +107,7 @@ def _around(protocol: Protocol, step: Drawn, random: Random, names: tuple[str, .
 def _lives(protocol: Protocol, states: Sequence[Any]) -> Iterator[_Crossed]:
     """Each address in the place of each other one in these states; and the next view, with each.
 
-    A view may end the incarnation that a state is about. (Nothing for a protocol without such an event.)
+    A view may end the incarnation that a state is about. (Nothing for a protocol without such an event, or where no random step was asked for.)
     """
     member, *others = _NAMES[-1]
     events = [
@@ -116,7 +116,7 @@ def _lives(protocol: Protocol, states: Sequence[Any]) -> Iterator[_Crossed]:
         if {*kind.fields} == {"view"}
         for other in others
     ]
-    if not events:
+    if not events or not states:
         return
     codec, state_of = protocol.codec, shape_of(type(states[0]))
     turned: list[Any] = []
