@@ -107,7 +107,8 @@ def _around(protocol: Protocol, step: Drawn, random: Random, names: tuple[str, .
 def _lives(protocol: Protocol, states: Sequence[Any]) -> Iterator[_Crossed]:
     """Each address in the place of each other one in these states; and the next view, with each.
 
-    A view may end the incarnation that a state is about. (Nothing for a protocol without such an event, or where no random step was asked for.)
+    A view may end the incarnation that a state is about. (Nothing for a protocol without such an event, nor where
+    there is no state.)
     """
     member, *others = _NAMES[-1]
     events = [
