@@ -134,10 +134,10 @@ ForgetsCaller(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "Suspend" /\ step.outcome = "handled" THEN [step EXCEPT !.state.wants = {}] ELSE step
 
-\* RECONCILE is sent when the group is stopped, though no member lacks a message.
+\* RECONCILE is sent when the group is stopped, though no member lacks a message. (No answer to round 0 counts.)
 ReconcilesAnyway(s, e) ==
     LET step == Step(s, e)
-        message == ReconcileMessage(s.view.id, step.state.run.round, s.delivered, [x \in Members(s) |-> x])
+        message == ReconcileMessage(s.view.id, 0, s.delivered, [x \in Members(s) |-> x])
     IN IF IsStopped(step.state) /\ ~IsStopped(s)
        THEN [step EXCEPT !.effects = @ \o SendAll(s.view.members, Unsuspected(s), message)] ELSE step
 
