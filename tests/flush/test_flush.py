@@ -239,8 +239,8 @@ def test_the_layer_below_must_hold_back_what_it_was_told_to() -> None:
 
 @pytest.mark.parametrize("asker", [GMS, STATE])
 def test_equal_reports_of_all_are_what_it_asked_for(asker: str) -> None:
-    """FST-12, FST-13, FVI-05: no member is counted twice."""
-    nearly, effects = all_report(asking(asker=asker), "ABCDD")
+    """FST-12, FST-13, FVI-05: no report of one member stands for that of another."""
+    nearly, effects = all_report(asking(asker=asker), "ABCD")
     assert [] == effects
     stopped, effects = run(nearly, report("E"))
     assert [PassDown(GroupStopped(asker))] == effects
@@ -308,7 +308,7 @@ def test_who_was_overtaken_is_before_juniors_that_wait() -> None:
 
 @pytest.mark.parametrize("phase", ["start", "reconcile", "stopped"])
 def test_a_second_report_in_one_round_begins_a_new_round(phase: str) -> None:
-    """FLAW-248: a flush with priority has released B, which may have multicast since its first report."""
+    """FLAW-248, FST-12: a flush with priority has released B, which may have multicast since its first report."""
     more = DELIVERED.put("B", DELIVERED["B"] + 1)
     flushing = asking("C", STATE)
     asked = {
