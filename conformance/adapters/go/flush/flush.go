@@ -195,9 +195,9 @@ func (t *step) maybeDone() {
 
 func flushCompletedReceived(s State, e FlushCompletedReceived) Result {
 	switch {
-	case !s.running() || !s.unsuspected().Has(e.Sender):
+	case !s.running() || e.Message.Round != s.Run.Round || e.Message.ViewId != s.View.Id:
 		return group.Ignored(s)
-	case e.Message.Round != s.Run.Round || e.Message.ViewId != s.View.Id:
+	case !s.unsuspected().Has(e.Sender):
 		return group.Ignored(s)
 	case !group.Is(e.Message.Digest, s.members()):
 		return group.RemoteError(s)
