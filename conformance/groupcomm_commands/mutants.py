@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from attrs import define
 
-from groupcomm_conformance.models.manifest import Manifest, find_root, load
+from groupcomm_conformance.models.manifest import Manifest, cores, find_root, load
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
 from groupcomm_conformance.random_events import claims as weakened
@@ -45,7 +45,7 @@ def command(
         bool, typer.Option("--claims", help="Weaken the claims instead: an ablation must no longer refute them.")
     ] = False,
     guarantees: Annotated[
-        bool, typer.Option("--guarantees", help="Weaken the guarantees that claims speak of, likewise.")
+        bool, typer.Option("--guarantees", help="Weaken the guarantees that claims speak of; any protocol may notice.")
     ] = False,
     conditions: Annotated[
         bool,
@@ -128,6 +128,7 @@ def _of_claims(protocol: str, workers: int | None, guarantees: bool) -> dict[str
         judged = weakened.judge(
             manifest,
             guarantees=guarantees,
+            others=[load(root, other) for other in cores(root) if guarantees and other != protocol],
             cache=Tables.of(root).folder,
             workers=workers or os.cpu_count() or 1,
             progress=lambda at, name: say(f"{at} ablations, last {name}"),

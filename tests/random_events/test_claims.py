@@ -204,6 +204,10 @@ GIVEN = r"""Whole == INSTANCE Commit WITH Off <- {}
 Given(conjunct) ==
     INSTANCE Commit WITH Off <- Whole!Conjuncts \ {conjunct}
 NoEarlyCommit == Given("Early")!Holds"""
+TWIN = r"""Heard(m) == IF local[m].committed /\ ~\A n \in Member : local[n].voted THEN {"Z"} ELSE {}
+Given == INSTANCE Commit WITH
+    Off <- {"Early"}, local <- [m \in Member |-> [local[m] EXCEPT !.heard_from = Heard(m)]]
+NoEarlyCommit == Given!Holds"""
 
 
 @pytest.fixture(scope="module")
@@ -224,6 +228,26 @@ def test_a_conjunct_of_a_guarantee_that_no_ablation_needs_is_told(guarded: Path)
     ]
     assert len(fates) == 4
     assert {each.module for each in judged.mutants} == {"Commit"}
+
+
+def test_another_protocol_that_speaks_of_a_guarantee_notices_what_is_left(guarded: Path, tmp_path: Path) -> None:
+    """The ablation of the twin refutes the last conjunct alone."""
+    root = Path(shutil.copytree(guarded, tmp_path, dirs_exist_ok=True))
+    twin = Path(shutil.copytree(root / "spec" / "toy", root / "spec" / "twin"))
+    group, manifest = twin / "ToyGroup.tla", twin / "models.yaml"
+    group.write_text(group.read_text("utf-8").replace(GIVEN, TWIN), encoding="utf-8")
+    manifest.write_text(manifest.read_text("utf-8").replace("protocol: toy", "protocol: twin"), encoding="utf-8")
+    judged = claims.judge(load(root, "toy"), guarantees=True, others=[load(root, "twin")])
+    by = {
+        each.name.partition(":")[2].partition(" dropped")[0].strip()[:12]: "" if found is None else found.by
+        for each, found in zip(judged.mutants, judged.noticed, strict=True)
+    }
+    assert by == {
+        'On("Early") ': "hasty, for NoEarlyCommit",
+        'On("Heard") ': "twin: hasty, for NoEarlyCommit",
+        "local[m].com": "hasty, for NoEarlyCommit",
+        "local[m].hea": "",
+    }
 
 
 def test_the_copy_of_a_guarantee_says_the_same_without_a_weakening(guarded: Path) -> None:

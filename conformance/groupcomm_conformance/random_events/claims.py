@@ -10,11 +10,12 @@ are left out. So are claims that cannot be noted (temporal ones, and refinements
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from attrs import define, evolve, field
 
@@ -47,54 +48,48 @@ def judge(
     manifest: Manifest,
     *,
     guarantees: bool = False,
+    others: Sequence[Manifest] = (),
     cache: Path | None = None,
     workers: int = 1,
     progress: Callable[[int, str], None] = lambda _at, _name: None,
 ) -> Judged:
     """Weaken all claims of a protocol, and let the ablations of the tiers smoke and full judge them.
 
-    With `guarantees` not the claims are weakened, but the guarantees that they speak of. `progress` hears of each
-    ablation that has judged: how many have, and its name.
+    With `guarantees` not the claims are weakened, but the guarantees that they speak of; of these the protocols
+    `others` may speak as well: their ablations judge what those of this protocol do not notice. `progress` hears of
+    each ablation that has judged: how many have, and its name.
 
     FileError where a specification lacks the form required.
     """
-    modules = dict.fromkeys((manifest.module, *(manifest.module_of(name) for name in manifest.cfgs)))
-    plain = {module: Root.of(manifest, module) for module in modules}
-    roots = {module: [*guarantees_of(manifest, root)] if guarantees else [root] for module, root in plain.items()}
+    plain, roots = _roots(manifest, guarantees=guarantees)
     store = _Fallen(cache) if cache else None
-    ablations = [model for model in manifest.models if not model.holds and model.tier != "deep"]
-
-    def judged(model: Model) -> "tuple[Model, list[tuple[_Heard, dict[str, set[str]]]]]":
-        asked = [(root, _asked(manifest, model, root)) for root in roots[manifest.module_of(model.claims)]]
-        return model, [(_search(manifest, model, root, each, store), each) for root, each in asked]
-
+    ablations = _ablations(manifest)
     every = [
         each
         for root in chain.from_iterable(roots.values())
         for each in zip(root.weakened.mutants, root.weakened.comparisons, strict=True)
     ]
-    made = {mutant.name: mutant for mutant, _ in reversed(every)}
+    made = {mutant.name: mutant for mutant, _ in every}
     compared = {mutant.name for mutant, number in every if number is not None}
-    noticed: dict[str, str] = {}
-    says: set[str] = set()
-    failing: set[str] = set()
+    judging = _Judging(manifest, roots, store)
     with ThreadPoolExecutor(workers) as pool:
-        for at, (model, answers) in enumerate(pool.map(judged, ablations), start=1):
+        for at, (model, answers) in enumerate(pool.map(judging.answers, ablations), start=1):
             progress(at, model.name)
-            for heard, asked in answers:
-                says |= heard.numbers
-                failing |= heard.fails
-                for claim, names in asked.items():
-                    for name in sorted(names):
-                        if (claim, name) not in heard.fallen:
-                            noticed.setdefault(name, f"{model.name}, for {claim}")
-    left = [
-        name
-        for name in dict.fromkeys(mutant.name for mutant, _ in every)
-        if name not in failing and (name not in compared or name in says)
-    ]
+            judging.take(model, answers)
+        left = [
+            name for name in made if name not in judging.failing and (name not in compared or name in judging.numbers)
+        ]
+        noticed = judging.noticed
+        for other in others if guarantees else ():
+            missing = {name for name in left if name not in noticed}
+            if _names_one(other, {made[name].module for name in missing}):
+                elsewhere = _Judging(other, _roots(other, guarantees=True)[1], store, missing)
+                for model, answers in pool.map(elsewhere.answers, _ablations(other)):
+                    progress(len(ablations), f"{model.name} of {other.protocol}")
+                    elsewhere.take(model, answers)
+                noticed = {**noticed, **{name: f"{other.protocol}: {by}" for name, by in elsewhere.noticed.items()}}
     return Judged(
-        plain[manifest.module].uses.definitions,
+        plain.uses.definitions,
         manifest.protocol,
         tuple(model.name for model in ablations),
         tuple(made[name] for name in left),
@@ -103,15 +98,36 @@ def judge(
     )
 
 
-def _asked(manifest: Manifest, model: Model, root: Root) -> dict[str, set[str]]:
-    """Give the weakenings of each claim that an ablation refutes."""
+def _ablations(manifest: Manifest) -> list[Model]:
+    return [model for model in manifest.models if not model.holds and model.tier != "deep"]
+
+
+def _roots(manifest: Manifest, *, guarantees: bool) -> tuple[Root, dict[str, list[Root]]]:
+    """Give the protocol's root module, and by module what is weakened of it."""
+    modules = dict.fromkeys((manifest.module, *(manifest.module_of(name) for name in manifest.cfgs)))
+    plain = {module: Root.of(manifest, module) for module in modules}
+    roots: dict[str, list[Root]] = {
+        module: [*guarantees_of(manifest, root)] if guarantees else [root] for module, root in plain.items()
+    }
+    return plain[manifest.module], roots
+
+
+def _names_one(manifest: Manifest, modules: Collection[str]) -> bool:
+    """Say whether a protocol has an instance of one of the modules."""
+    instance = re.compile(rf"\bINSTANCE\s+({'|'.join(modules)})\b")
+    return bool(modules) and any(instance.search(file.read_text("utf-8")) for file in manifest.folder.glob("*.tla"))
+
+
+def _asked(manifest: Manifest, model: Model, root: Root, only: Collection[str] | None = None) -> dict[str, set[str]]:
+    """Give the weakenings of each claim that an ablation refutes; `only` these, if any are named."""
     cfg = manifest.cfg(model)
     fallen = [claim for claim in root.claims if claim in cfg.claims and claim in model.violated]
     found: dict[str, set[str]] = {}
     for claim in fallen:
         top = root.claims[claim]
         each = zip(root.weakened.mutants, root.weakened.claims, strict=True)
-        found[claim] = {mutant.name for mutant, claims in each if top in claims}
+        names = {mutant.name for mutant, claims in each if top in claims}
+        found[claim] = names if only is None else names & set(only)
     return found
 
 
@@ -209,6 +225,42 @@ class _Heard:
     def of(cls, found: Mapping[str, Sequence[Sequence[str]]]) -> "_Heard":
         pairs = {(claim, name) for claim, name in found["fallen"]}
         return cls(pairs, {name for (name,) in found["numbers"]}, {name for (name,) in found["fails"]})
+
+
+_Answer: TypeAlias = tuple[_Heard, dict[str, set[str]]]
+"""An answer of an ablation, and which weakenings of each claim it was asked for."""
+
+
+@define
+class _Judging:
+    """What the ablations of a protocol notice."""
+
+    manifest: Manifest
+    roots: Mapping[str, Sequence[Root]]
+    store: _Fallen | None
+    only: Collection[str] | None = None
+    """The weakenings that are judged; all if None."""
+
+    noticed: dict[str, str] = field(factory=dict)
+    numbers: set[str] = field(factory=set)
+    failing: set[str] = field(factory=set)
+
+    def answers(self, model: Model) -> tuple[Model, list[_Answer]]:
+        """Search an ablation once for each root that is weakened."""
+        every = [
+            (root, _asked(self.manifest, model, root, self.only))
+            for root in self.roots[self.manifest.module_of(model.claims)]
+        ]
+        return model, [(_search(self.manifest, model, root, asked, self.store), asked) for root, asked in every]
+
+    def take(self, model: Model, answers: Sequence[_Answer]) -> None:
+        for heard, asked in answers:
+            self.numbers |= heard.numbers
+            self.failing |= heard.fails
+            for claim, names in asked.items():
+                for name in sorted(names - heard.fails):
+                    if (claim, name) not in heard.fallen:
+                        self.noticed.setdefault(name, f"{model.name}, for {claim}")
 
 
 def _search(
