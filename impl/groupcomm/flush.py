@@ -513,12 +513,20 @@ def _maybe_done(state: State) -> Transition:
 
 
 def _flush_completed_received(state: State, event: FlushCompletedReceived) -> Transition:
-    """Note a report, one a member (FST-12). `Flush!FlushCompletedReceived`."""
+    """Note a report (FST-12). `Flush!FlushCompletedReceived`.
+
+    A flush with priority has released a member that reports a second time in a round. It may have multicast since.
+    The requester begins again, also if it counts the group as stopped (FLAW-248).
+    """
     member, message, run = event.sender, event.message, state.run
-    if member not in run.want or message.round != run.round or message.view_id != state.view.id:
+    if not state.running or member not in state.unsuspected:
+        return state, ()
+    if message.round != run.round or message.view_id != state.view.id:
         return state, ()
     if message.digest.keys() != state.view.member_set:
         raise RemoteProtocolError(state, event, "a report says what is delivered of each member of the view")
+    if member not in run.want:
+        return _ending(_begin(state))
     reports = Reports((*run.reports.items(), (member, message.digest)))
     return _ending(_maybe_done(evolve(state, run=evolve(run, want=run.want - {member}, reports=reports))))
 

@@ -44,7 +44,9 @@
 (*   another  none       takes part              changes its owner            *)
 (* Every other START_FLUSH is queued until STOP_FLUSH, and so is the flush of *)
 (* a former owner, if it is for a state. That of a suspected member is        *)
-(* ignored.                                                                   *)
+(* ignored. A requester that suspects the owner with priority continues. A    *)
+(* member that has reported to this requester, and that the other releases,   *)
+(* reports again in the same round. The requester begins again.               *)
 (*                                                                            *)
 (* The guards have the values of the repaired algorithm. README.md says what  *)
 (* each is for.                                                               *)
@@ -60,6 +62,7 @@ Reconcile == TRUE               \* every member delivers what any has delivered,
 ReportAfterReconcile == TRUE    \* after reconciliation all report again; or the group counts as stopped at once
 RestartOnSuspicion == TRUE      \* a suspicion during reconciliation begins a new round
 RecheckOnSuspicion == TRUE      \* after a suspicion the requester checks again that all have reported
+RestartOnSecondReport == TRUE   \* a second report of a member in one round begins a new round
 OpenLatchOnSuspicion == "state" \* a suspicion of the requester opens a latch that is closed for a "state", "any" latch,
                                 \* or "none"
 StopByOwnerOnly == TRUE         \* only the owner of the flush in force stops it
@@ -73,8 +76,8 @@ QueueDeferredFlush == TRUE      \* START_FLUSH of a flush without priority is qu
 
 ASSUME
     /\ {Latch, Freeze, AwaitOwnMulticasts, AwaitAllReports, Reconcile, ReportAfterReconcile, RestartOnSuspicion,
-        RecheckOnSuspicion, StopByOwnerOnly, IgnoreSuspected, CheckViewId, LatchJoiner, YieldOnMerge, ViewFlushFirst,
-        SeniorRequesterFirst, QueueDeferredFlush} \subseteq BOOLEAN
+        RecheckOnSuspicion, RestartOnSecondReport, StopByOwnerOnly, IgnoreSuspected, CheckViewId, LatchJoiner,
+        YieldOnMerge, ViewFlushFirst, SeniorRequesterFirst, QueueDeferredFlush} \subseteq BOOLEAN
     /\ OpenLatchOnSuspicion \in {"state", "any", "none"}
 
 -----------------------------------------------------------------------------
@@ -276,7 +279,7 @@ ResumeAll(s) ==
 Tell(s) ==
     LET Wants(asker) == asker \in s.wants
         askers == SelectSeq(<<ForViews, ForState>>, Wants)
-        told == [s EXCEPT !.run = [Idle(@.round) EXCEPT !.phase = "stopped"], !.wants = @ \ {Self}]
+        told == [s EXCEPT !.run.phase = "stopped", !.run.reports = NoReports, !.wants = @ \ {Self}]
     IN IF askers = <<>> THEN ResumeAll(told)
        ELSE [state |-> told, effects |-> [i \in DOMAIN askers |-> GroupStopped(askers[i])]]
 
@@ -294,13 +297,17 @@ MaybeDone(s) ==
 
 IsOfView(s, message) == CheckViewId => message.view_id = s.view.id
 
-\* FST-12.
+\* FST-12. A flush with priority has released a member that reports a second time in a round (FLAW-248). Its first report
+\* counts no more: it may have multicast since. The requester begins again, also if it counts the group as stopped.
 FlushCompletedReceived(s, e) ==
     LET m == e.sender
         heard == [s EXCEPT !.run.want = @ \ {m}, !.run.reports = Noted(@, m, e.message.digest)]
-    IN IF m \notin s.run.want \/ e.message.round # s.run.round \/ ~IsOfView(s, e.message) THEN Ignored(s)
+    IN IF ~Running(s) \/ m \notin Unsuspected(s) THEN Ignored(s)
+       ELSE IF e.message.round # s.run.round \/ ~IsOfView(s, e.message) THEN Ignored(s)
        ELSE IF DOMAIN e.message.digest # Members(s) THEN RemoteError(s)
-       ELSE Ending(MaybeDone(heard))
+       ELSE IF m \in s.run.want THEN Ending(MaybeDone(heard))
+       ELSE IF RestartOnSecondReport THEN Ending(Begin(s))
+       ELSE Ignored(s)
 
 \* No answer of x is awaited any more (FCR-01). During reconciliation x may be a holder that others have to ask: every
 \* member starts again.

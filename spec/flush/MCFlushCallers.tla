@@ -40,10 +40,13 @@ LimitInForceIsSaidStep ==
         IN IF new.frozen = old.frozen /\ (new.frozen => new.limit = old.limit) THEN said = <<>>
            ELSE said # <<>> /\ said[Len(said)] = IF new.frozen THEN HoldBack(new.limit) ELSE Release
 
-\* START_FLUSH is sent while a flush runs only when a caller wants more, a member is suspected, or a view is installed.
+\* START_FLUSH is sent while a flush runs only when a caller wants more, a member is suspected or reports again, or a
+\* view is installed.
 BeginsAgainForCauseStep ==
     (\E i \in DOMAIN act'.effects : act'.effects[i].type = "Send" /\ act'.effects[i].message.type = "START_FLUSH") =>
-        ~Running(local[act'.member]) \/ act'.event.type \in {"Suspend", "Suspected", "ViewInstalled"}
+        \/ ~Running(local[act'.member])
+        \/ act'.event.type \in {"Suspend", "Suspected", "ViewInstalled"}
+        \/ act'.event.type = "FlushCompletedReceived" /\ act'.event.sender \notin local[act'.member].run.want
 
 \* A latch closes only for a flush that is in force, or in a first view. (No STOP_FLUSH of another would open it.)
 LatchClosesForFlushStep ==
@@ -58,10 +61,10 @@ BeginsAgainForCause == [][BeginsAgainForCauseStep]_vars
 -----------------------------------------------------------------------------
 (* Bounds *)
 
-\* In the place of MayAsk: C asks when A has multicast, and B when A and C have reported to C; and B again when A, which
-\* it has released, has RECONCILE of C, and has yet to report anew.
+\* In the place of MayAsk: C asks; B asks when A and C have reported to C; and B again when A, which it has released,
+\* has RECONCILE of C, and has yet to report anew.
 BOvertakesAtReport(m) ==
-    IF m = "C" THEN spent.states = 0 /\ local["A"].delivered["A"] = 1 /\ local["C"].delivered["A"] = 0
+    IF m = "C" THEN spent.states = 0
     ELSE /\ local["A"].owner = "C"
          /\ IF spent.states = 1 THEN ~local["A"].owes /\ local["C"].run.want = {"B"}
             ELSE ~local["A"].frozen /\ local["A"].limit # NoVector

@@ -19,7 +19,7 @@ Wrongs(m) ==
         [type |-> "StartFlushReceived", sender |-> m, message |-> StartFlush(id, 9, Self)]}
        \cup {[type |-> "Resume", asker |-> x] : x \in {ForViews, ForState} \ s.wants}
        \cup {[type |-> "FlushCompletedReceived", sender |-> x, message |-> FlushCompleted(id, s.run.round, NoVector)] :
-            x \in s.run.want}
+            x \in IF Running(s) THEN Unsuspected(s) ELSE {}}
        \cup (IF ~InView(s)
              THEN {[type |-> "SendRequested", payload |-> 9]}
                   \cup {[type |-> "Suspend", asker |-> x] : x \in {ForViews, ForState}}
@@ -45,7 +45,7 @@ Lates(m) ==
         data(x, of, n) == [type |-> "DataReceived", sender |-> x, message |-> Data(of, n, 9)]
     IN {[type |-> "Suspected", suspect |-> x] : x \in {"Z"} \cup s.suspected}
        \cup {start("Z", id, 9), start(m, id, s.run.round + 9), stop("Z", id), reconcile("Z", id), data("Z", id, 1)}
-       \cup {report(x, id, s.run.round) : x \in ({"Z"} \cup Members(s)) \ s.run.want}
+       \cup {report(x, id, s.run.round) : x \in {"Z"} \cup (IF Running(s) THEN s.suspected ELSE Members(s))}
        \cup {report(x, id, s.run.round + 1) : x \in s.run.want} \cup {report(x, other, s.run.round) : x \in s.run.want}
        \cup (IF Running(s) THEN {} ELSE {start(m, id, s.run.round)})
        \cup UNION {{start(x, other, 9), stop(x, other), reconcile(x, other), data(x, id, s.delivered[x] + 2),
@@ -134,10 +134,10 @@ ForgetsCaller(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "Suspend" /\ step.outcome = "handled" THEN [step EXCEPT !.state.wants = {}] ELSE step
 
-\* RECONCILE is sent when the group is stopped, though no member lacks a message.
+\* RECONCILE is sent when the group is stopped, though no member lacks a message. (No answer to round 0 counts.)
 ReconcilesAnyway(s, e) ==
     LET step == Step(s, e)
-        message == ReconcileMessage(s.view.id, step.state.run.round, s.delivered, [x \in Members(s) |-> x])
+        message == ReconcileMessage(s.view.id, 0, s.delivered, [x \in Members(s) |-> x])
     IN IF IsStopped(step.state) /\ ~IsStopped(s)
        THEN [step EXCEPT !.effects = @ \o SendAll(s.view.members, Unsuspected(s), message)] ELSE step
 

@@ -239,8 +239,8 @@ def test_the_layer_below_must_hold_back_what_it_was_told_to() -> None:
 
 @pytest.mark.parametrize("asker", [GMS, STATE])
 def test_equal_reports_of_all_are_what_it_asked_for(asker: str) -> None:
-    """FST-12, FST-13, FVI-05: no member is counted twice."""
-    nearly, effects = all_report(asking(asker=asker), "ABCDD")
+    """FST-12, FST-13, FVI-05: no report of one member stands for that of another."""
+    nearly, effects = all_report(asking(asker=asker), "ABCD")
     assert [] == effects
     stopped, effects = run(nearly, report("E"))
     assert [PassDown(GroupStopped(asker))] == effects
@@ -304,6 +304,33 @@ def test_who_was_overtaken_is_before_juniors_that_wait() -> None:
     again, effects = run(overtaken, stop("A"))
     assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", question(2, STATE))] == effects
     assert {"C"} == again.later.keys()
+
+
+@pytest.mark.parametrize("phase", ["start", "reconcile", "stopped"])
+def test_a_second_report_in_one_round_begins_a_new_round(phase: str) -> None:
+    """FLAW-248, FST-12: a flush with priority has released B, which may have multicast since its first report."""
+    more = DELIVERED.put("B", DELIVERED["B"] + 1)
+    flushing = asking("C", STATE)
+    asked = {
+        "start": run(flushing, report("B")),
+        "reconcile": run(flushing, *(report(each) for each in "ABCD"), report("E", 1, more), report("B", 2, more)),
+        "stopped": all_report(flushing),
+    }[phase][0]
+    number = asked.run.round
+    assert phase == asked.run.phase
+    again, effects = run(asked, report("B", number, more))
+    assert to("ABCDE", question(number + 1, STATE)) == effects
+    assert ("start", frozenset("ABCDE"), {}) == (again.run.phase, again.run.want, {**again.run.reports})
+    assert (again, []) == run(again, report("B", number, more))
+
+
+def test_no_other_report_that_is_not_awaited_begins_a_round() -> None:
+    """The sender is suspected, or no member; the flush is over; the round or the view is another one."""
+    stopped, _ = all_report(asking("C", STATE, suspected=frozenset({"B"})), "ACDE")
+    for late in (report("B"), report("F"), report("A", 2), report("A", of=WITH_F)):
+        assert (stopped, []) == run(stopped, late)
+    over, _ = run(stopped, flush.Resume(STATE))
+    assert (over, []) == run(over, report("A"))
 
 
 def test_a_flush_that_nobody_wants_any_more_is_brought_to_its_end() -> None:

@@ -195,12 +195,18 @@ func (t *step) maybeDone() {
 
 func flushCompletedReceived(s State, e FlushCompletedReceived) Result {
 	switch {
-	case !s.Run.Want.Has(e.Sender) || e.Message.Round != s.Run.Round || e.Message.ViewId != s.View.Id:
+	case !s.running() || e.Message.Round != s.Run.Round || e.Message.ViewId != s.View.Id:
+		return group.Ignored(s)
+	case !s.unsuspected().Has(e.Sender):
 		return group.Ignored(s)
 	case !group.Is(e.Message.Digest, s.members()):
 		return group.RemoteError(s)
 	}
 	t := begun(s)
+	if !s.Run.Want.Has(e.Sender) { // a flush with priority has released the sender since its first report
+		t.begin()
+		return t.ending()
+	}
 	t.Run.Want = s.Run.Want.Without(e.Sender)
 	t.Run.Reports = group.Noted(s.Run.Reports, e.Sender, e.Message.Digest)
 	t.maybeDone()
