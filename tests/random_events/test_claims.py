@@ -250,6 +250,17 @@ def test_another_protocol_that_speaks_of_a_guarantee_notices_what_is_left(guarde
     }
 
 
+def test_a_guarantee_in_a_condition_is_not_weakened_for_the_claim(with_more: Callable[[str], Path]) -> None:
+    """The claim would say more: it is refuted all the same."""
+    root = with_more(
+        GIVEN.replace('Given("Early")!Holds', r'(Given("Early")!Holds => \A m \in Member : ~local[m].committed)')
+    )
+    (root / "spec" / "common" / "Commit.tla").write_text(COMMIT, encoding="utf-8")
+    manifest = load(root, "toy")
+    (found,) = guarantees_of(manifest, Root.of(manifest, manifest.module))
+    assert not found.weakened.mutants
+
+
 def test_the_copy_of_a_guarantee_says_the_same_without_a_weakening(guarded: Path) -> None:
     manifest = load(guarded, "toy")
     (found,) = guarantees_of(manifest, Root.of(manifest, manifest.module))
@@ -286,11 +297,18 @@ Next ==
     /\ \E m \in Member : MayGo(m) /\ Went(m, x, x') /\ x' = [x EXCEPT ![m] = 1]
     /\ On("Named") => (y = 1 /\ x' # x)
     /\ UNCHANGED y
+Boxed == [y > 0]_y
 ====
 """
     definitions = tree.read(syntax.export([], "History", generated={"History": text}))
+    boxed = weakenings(definitions, {"Boxed": [("Boxed", "claimed")]}, ()).mutants
+    assert "Boxed: y > 0, > -> >=" in {each.name for each in boxed}
     places = said(definitions, ["Next"])
-    made = [each for each in weakenings(definitions, ["Next"], ()).mutants if id(each.place) in places]
+    made = [
+        each
+        for each in weakenings(definitions, {"Next": [("Next", "claimed")]}, ()).mutants
+        if id(each.place) in places
+    ]
     assert {each.name for each in made} == {
         r"MayGo: m \in Member dropped from (m \in Member) /\ (x[m] = 0)",
         r"MayGo: x[m] = 0 dropped from (m \in Member) /\ (x[m] = 0)",

@@ -19,7 +19,7 @@ from groupcomm_conformance.tla.tree import Apply, Definitions, Expression, Name,
 from groupcomm_conformance.tlc.errors import UnexpectedOutput
 
 from .copying import Uses, copies, of_instance, replacing
-from .weakening import AT_LEAST, AT_MOST, Weakenings, called, defined_names, primed, weakenings
+from .weakening import AT_LEAST, AT_MOST, Side, Weakenings, called, defined_names, primed, sides, weakenings
 
 NUMBERS: Final = 6_000
 """The first register of comparisons of numbers."""
@@ -95,7 +95,8 @@ class Root:
     ) -> "Root":
         """Weaken claims; `kept` are the numbers of the operators that stay as they are."""
         uses = Uses.of(definitions, claims.values(), kept, instances)
-        return cls(definitions.module, claims, weakenings(definitions, claims.values(), kept), uses)
+        said: dict[str, list[tuple[str, Side | None]]] = {top: [(top, "claimed")] for top in claims.values()}
+        return cls(definitions.module, claims, weakenings(definitions, said, kept), uses)
 
 
 @frozen
@@ -134,31 +135,42 @@ def guarantees_of(manifest: Manifest, root: Root) -> Iterator[Guarantee]:
     named = {number: _heads(definitions.operators[number].body) for number in root.uses.used}
     for guarantee in dict.fromkeys(module for _, module, _ in found.values()):
         heads = {head: each for head, each in found.items() if each[1] == guarantee}
-        tails = {top: set[str]() for top in root.claims.values()}
+        tails = {top: _tails(root, top, heads) for top in root.claims.values()}
         users = {top: set[str]() for top in tails}
         for top in tails:
             for number in root.uses.tops[top] & named.keys():
-                for head in heads.keys() & named[number].keys():
-                    tails[top] |= named[number][head]
+                if heads.keys() & named[number].keys():
                     users[top].add(definitions.operators[number].name.text)
-        asked = sorted(set[str]().union(*tails.values()))
+        asked = sorted({tail for each in tails.values() for tail, _ in each})
         if not asked:
             continue
         given = read_tree(manifest.folders, guarantee)
         kept = {number for number, each in given.operators.items() if each.module != guarantee}
-        made = _of_places(weakenings(given, asked, kept), said(given, asked))
+        made = _of_places(weakenings(given, tails, kept), said(given, asked))
         mutants = tuple(evolve(each, name=f"{guarantee}!{each.name}") for each in made.mutants)
-        tops = tuple(frozenset(top for top, names in tails.items() if names & each) for each in made.claims)
         yield Guarantee(
             root.module,
             root.claims,
-            Weakenings(mutants, made.comparisons, tops),
+            Weakenings(mutants, made.comparisons, made.claims),
             root.uses,
             "\n".join(_instance(head, *each) for head, each in heads.items()),
             {f"Weak_{guarantee}": _copy(modules.bare[guarantee], given, made)},
             frozenset(heads),
             users,
         )
+
+
+def _tails(root: Root, top: str, heads: Collection[str]) -> list[tuple[str, Side | None]]:
+    """Give the operators of a guarantee that the operator of a claim names, each with the sides on which it does.
+
+    (A claim that has an operator in a condition says more where the operator says less.)
+    """
+    definitions, found = root.uses.definitions, set[tuple[str, Side | None]]()
+    for node, on in sides(definitions, top, definitions.operators.keys() - root.uses.used.keys()):
+        head, _, tail = _instantiated(node).partition("!")
+        if head in heads:
+            found |= {(tail, side) for side in on}
+    return sorted(found, key=str)
 
 
 def said(definitions: Definitions, operators: Iterable[str]) -> set[int]:

@@ -94,21 +94,24 @@ def defined_names(node: Expression) -> Iterator[int]:
         yield from defined_names(child)
 
 
-def weakenings(definitions: Definitions, claims: Iterable[str], kept: Collection[int]) -> Weakenings:
-    """Give the weakenings of claims, by the names of their operators, of which `kept` may not change.
+def weakenings(
+    definitions: Definitions, claims: Mapping[str, Iterable[tuple[str, Side | None]]], kept: Collection[int]
+) -> Weakenings:
+    """Give the weakenings of claims: of each, the operators that say it, with the sides on which they stand in it.
 
-    No two are the same; a place that several claims use is changed once. It is changed for the claims that
-    have it on that side alone: what stands in a condition as well may say more when it is changed.
+    `kept` are the numbers of operators that may not change. No two weakenings are the same; a place that several
+    claims use is changed once. It is changed for the claims that have it on that side alone: what stands in a
+    condition as well may say more when it is changed.
     """
     made: dict[tuple[int, str], SpecMutant] = {}
     compared: dict[tuple[int, str], int | None] = {}
     of: dict[tuple[int, str], set[str]] = {}
     times: dict[str, int] = {}
-    for claim in claims:
-        if (found := definitions.find(claim)) is None:
-            continue
+    for claim, said in claims.items():
         claimed = _Places(definitions, kept)
-        claimed.enter(found, "claimed")
+        for name, on in said:
+            if (found := definitions.find(name)) is not None:
+                claimed.enter(found, on)
         for operator, node, sides in claimed.places():
             if len(sides) != 1 or None in sides:
                 continue
@@ -126,6 +129,15 @@ def weakenings(definitions: Definitions, claims: Iterable[str], kept: Collection
                 compared[key] = len(made) if compares else None
                 made[key] = SpecMutant(name, operator.module, operator.name.text, line, node, becomes)
     return Weakenings(tuple(made.values()), tuple(compared.values()), tuple(frozenset(each) for each in of.values()))
+
+
+def sides(definitions: Definitions, claim: str, kept: Collection[int]) -> Iterator[tuple[Expression, set[Side | None]]]:
+    """Give each place of a claim and of the operators that it uses, with all sides on which it stands."""
+    claimed = _Places(definitions, kept)
+    if (found := definitions.find(claim)) is not None:
+        claimed.enter(found, "claimed")
+    for _, node, on in claimed.places():
+        yield node, on
 
 
 @define
@@ -220,7 +232,7 @@ def _inside(node: Expression, side: Side) -> Iterator[tuple[Expression, Side]]:
             yield body, side
         case Apply(Name("$IfThenElse"), (_, then, other)):
             yield from ((then, side), (other, side))
-        case Apply(Name("'"), (inner,)):
+        case Apply(Name("'"), (inner,)) | Apply(Name("$SquareAct"), (inner, _)):
             yield inner, side
         case Apply(Name(sign), operands) if formula and sign in _CONJUNCTION | _DISJUNCTION:
             yield from ((operand, side) for operand in operands)
