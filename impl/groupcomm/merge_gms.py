@@ -385,11 +385,7 @@ def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -
 def _cancel_merge_received(config: Config, state: State, event: CancelMergeReceived) -> Transition:
     """Wait with the request no more. `MergeGms!CancelMergeReceived`."""
     wish = state.wish
-    if (
-        isinstance(wish, MergeReqReceived)
-        and wish.sender == event.sender
-        and wish.message.merge_id == event.message.merge_id
-    ):
+    if isinstance(wish, MergeReqReceived) and wish.message.merge_id == event.message.merge_id:
         return _dropped(config, state)
     return _for_merging(config, state, event)
 
@@ -457,8 +453,6 @@ def _merge_view_received(config: Config, state: State, event: MergeViewReceived)
         return state, ()
     own = state.own
     if merged.id == own.id:
-        if state.gms.gone:
-            return state, ()
         return state, (Send(sender, ViewAck(own.id)), *_leave_again(state, sender))
     if own.id in merged.follows and sender in own.members and not state.gms.leads:
         return _for_merging(config, state, event)

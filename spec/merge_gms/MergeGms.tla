@@ -263,8 +263,7 @@ HeardAll(step, words) ==
 AnswerEarly(s) ==
     LET Waits(word) == IsEarly(s, word.sender, word.message)
         Comes(word) == ~Waits(word)
-    IN IF s.early = <<>> THEN Unchanged(s)
-       ELSE HeardAll(Unchanged([s EXCEPT !.early = SelectSeq(@, Waits)]), SelectSeq(s.early, Comes))
+    IN HeardAll(Unchanged([s EXCEPT !.early = SelectSeq(@, Waits)]), SelectSeq(s.early, Comes))
 
 \* The views that it has reason to ask for: a merged view that it is in, and the views that others named.
 Doubts(s) ==
@@ -362,8 +361,7 @@ MergeReqReceived(s, e) ==
     LET wish == [type |-> "MergeReqReceived", sender |-> e.sender, message |-> e.message]
         other == IsWish(s, "MergeReqReceived") /\ s.wish.sender # e.sender
         Taken(r) ==
-            IF r.outcome # "handled" THEN [outcome |-> r.outcome, state |-> s, effects |-> <<>>]
-            ELSE IF ~Begins(s, r) THEN Ending(AfterMerging(s, r))
+            IF ~Begins(s, r) THEN Ending(AfterMerging(s, r))
             ELSE IF other
             THEN Handled(s, <<Send(e.sender, M!Reject(e.message.merge_id, M!NoDecision))>>)
             ELSE Ending(Unchanged([s EXCEPT !.wish = wish]))
@@ -373,9 +371,7 @@ MergeReqReceived(s, e) ==
 
 \* The leader does not wait for the answer any more.
 CancelMergeReceived(s, e) ==
-    IF IsWish(s, "MergeReqReceived") /\ s.wish.sender = e.sender
-        /\ s.wish.message.merge_id = e.message.merge_id
-    THEN Dropped(s, <<>>)
+    IF IsWish(s, "MergeReqReceived") /\ s.wish.message.merge_id = e.message.merge_id THEN Dropped(s, <<>>)
     ELSE ForMerging(s, e)
 
 \* A QUERY or a PROBE of a member that may know more.
@@ -418,8 +414,7 @@ MergeViewReceived(s, e) ==
         next == Own(s).id \in merged.follows /\ IsMember(s, x) /\ ~G!Leads(s.gms)
     IN IF RejectSuspectedSender /\ x \in s.gms.suspected THEN Ignored(s)
        ELSE IF merged.id = Own(s).id
-       THEN IF s.gms.gone THEN Ignored(s)
-            ELSE Handled(s, <<Send(x, G!ViewAck(merged.id))>> \o LeaveAgain(s, x))
+       THEN Handled(s, <<Send(x, G!ViewAck(merged.id))>> \o LeaveAgain(s, x))
        ELSE IF next THEN ForMerging(s, e)
        ELSE IF MayCome(s, merged.id) THEN Ignored(s)
        ELSE Handled(s, <<Send(x, G!Answer(merged.id, Own(s)))>>)

@@ -538,7 +538,7 @@ func mergeReqReceived(c Config, s State, e MergeReqReceived) Result {
 
 func cancelMergeReceived(c Config, s State, e merge.CancelMergeReceived) Result {
 	request, waits := s.request()
-	if waits && request.Sender == e.Sender && request.Message.MergeId == e.Message.MergeId {
+	if waits && request.Message.MergeId == e.Message.MergeId {
 		return dropped(c, s)
 	}
 	return forMerging(c, s, e)
