@@ -19,7 +19,18 @@ from groupcomm_conformance.tla.tree import Apply, Definitions, Expression, Name,
 from groupcomm_conformance.tlc.errors import UnexpectedOutput
 
 from .copying import Uses, copies, of_instance, replacing
-from .weakening import AT_LEAST, AT_MOST, Weakenings, called, defined_names, primed, weakenings
+from .weakening import (
+    AT_LEAST,
+    AT_MOST,
+    Side,
+    Weakenings,
+    called,
+    defined_names,
+    places_of,
+    primed,
+    weakenings,
+    weakenings_of,
+)
 
 NUMBERS: Final = 6_000
 """The first register of comparisons of numbers."""
@@ -132,27 +143,30 @@ def guarantees_of(manifest: Manifest, root: Root) -> Iterator[Guarantee]:
         if module in common
     }
     named = {number: _heads(definitions.operators[number].body) for number in root.uses.used}
+    stays = definitions.operators.keys() - root.uses.used.keys()
+    sides = {top: _sides(places_of(definitions, top, stays)) for top in root.claims.values()}
     for guarantee in dict.fromkeys(module for _, module, _ in found.values()):
         heads = {head: each for head, each in found.items() if each[1] == guarantee}
-        tails = {top: set[str]() for top in root.claims.values()}
-        users = {top: set[str]() for top in tails}
-        for top in tails:
+        claims: dict[str, dict[str, set[Side | None]]] = {}
+        users = {top: set[str]() for top in sides}
+        for top, asked in sides.items():
+            for head in heads.keys() & asked.keys():
+                for tail, each in asked[head].items():
+                    claims.setdefault(top, {}).setdefault(tail, set()).update(each)
             for number in root.uses.tops[top] & named.keys():
-                for head in heads.keys() & named[number].keys():
-                    tails[top] |= named[number][head]
+                if not heads.keys().isdisjoint(named[number]):
                     users[top].add(definitions.operators[number].name.text)
-        asked = sorted(set[str]().union(*tails.values()))
-        if not asked:
+        if not claims:
             continue
         given = read_tree(manifest.folders, guarantee)
         kept = {number for number, each in given.operators.items() if each.module != guarantee}
-        made = _of_places(weakenings(given, asked, kept), said(given, asked))
+        places = said(given, sorted({tail for asked in claims.values() for tail in asked}))
+        made = _of_places(weakenings_of(given, claims, kept), places)
         mutants = tuple(evolve(each, name=f"{guarantee}!{each.name}") for each in made.mutants)
-        tops = tuple(frozenset(top for top, names in tails.items() if names & each) for each in made.claims)
         yield Guarantee(
             root.module,
             root.claims,
-            Weakenings(mutants, made.comparisons, tops),
+            Weakenings(mutants, made.comparisons, made.claims),
             root.uses,
             "\n".join(_instance(head, *each) for head, each in heads.items()),
             {f"Weak_{guarantee}": _copy(modules.bare[guarantee], given, made)},
@@ -261,13 +275,18 @@ def _copy(text: str, definitions: Definitions, made: Weakenings) -> str:
     return f"{head}{HELPERS if any(each is not None for each in made.comparisons) else ''}{body}"
 
 
-def _heads(node: Expression) -> dict[str, set[str]]:
-    """Give the instances that an expression names, each with the operators of it."""
-    found: dict[str, set[str]] = {}
-    for each in _all(node):
-        head, _, tail = _instantiated(each).partition("!")
+def _heads(node: Expression) -> set[str]:
+    """Give the instances that an expression names."""
+    return {_instantiated(each).partition("!")[0] for each in _all(node)} - {""}
+
+
+def _sides(places: Iterable[tuple[Expression, Collection[Side | None]]]) -> dict[str, dict[str, set[Side | None]]]:
+    """Give the instances that places name, each with the operators of it, and the sides on which these stand."""
+    found: dict[str, dict[str, set[Side | None]]] = {}
+    for node, sides in places:
+        head, _, tail = _instantiated(node).partition("!")
         if head:
-            found.setdefault(head, set()).add(tail)
+            found.setdefault(head, {}).setdefault(tail, set()).update(sides)
     return found
 
 

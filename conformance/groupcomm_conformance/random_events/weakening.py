@@ -95,7 +95,14 @@ def defined_names(node: Expression) -> Iterator[int]:
 
 
 def weakenings(definitions: Definitions, claims: Iterable[str], kept: Collection[int]) -> Weakenings:
-    """Give the weakenings of claims, by the names of their operators, of which `kept` may not change.
+    """Give the weakenings of claims, by the names of their operators, of which `kept` may not change."""
+    return weakenings_of(definitions, {claim: {claim: ("claimed",)} for claim in claims}, kept)
+
+
+def weakenings_of(
+    definitions: Definitions, claims: Mapping[str, Mapping[str, Iterable[Side | None]]], kept: Collection[int]
+) -> Weakenings:
+    """Give the weakenings of claims, of each the operators that it uses, with all sides on which it uses them.
 
     No two are the same; a place that several claims use is changed once. It is changed for the claims that
     have it on that side alone: what stands in a condition as well may say more when it is changed.
@@ -104,11 +111,12 @@ def weakenings(definitions: Definitions, claims: Iterable[str], kept: Collection
     compared: dict[tuple[int, str], int | None] = {}
     of: dict[tuple[int, str], set[str]] = {}
     times: dict[str, int] = {}
-    for claim in claims:
-        if (found := definitions.find(claim)) is None:
-            continue
+    for claim, used in claims.items():
         claimed = _Places(definitions, kept)
-        claimed.enter(found, "claimed")
+        for name, each in used.items():
+            if (found := definitions.find(name)) is not None:
+                for side in each:
+                    claimed.enter(found, side)
         for operator, node, sides in claimed.places():
             if len(sides) != 1 or None in sides:
                 continue
@@ -126,6 +134,17 @@ def weakenings(definitions: Definitions, claims: Iterable[str], kept: Collection
                 compared[key] = len(made) if compares else None
                 made[key] = SpecMutant(name, operator.module, operator.name.text, line, node, becomes)
     return Weakenings(tuple(made.values()), tuple(compared.values()), tuple(frozenset(each) for each in of.values()))
+
+
+def places_of(
+    definitions: Definitions, claim: str, kept: Collection[int]
+) -> Iterator[tuple[Expression, Collection[Side | None]]]:
+    """Give the places of a claim and of what it uses but for `kept`, each with all sides on which it stands."""
+    claimed = _Places(definitions, kept)
+    if (found := definitions.find(claim)) is not None:
+        claimed.enter(found, "claimed")
+    for _, node, sides in claimed.places():
+        yield node, sides
 
 
 @define
@@ -222,6 +241,8 @@ def _inside(node: Expression, side: Side) -> Iterator[tuple[Expression, Side]]:
             yield from ((then, side), (other, side))
         case Apply(Name("'"), (inner,)):
             yield inner, side
+        case Apply(Name("$SquareAct"), (step, _)) if formula:
+            yield step, side
         case Apply(Name(sign), operands) if formula and sign in _CONJUNCTION | _DISJUNCTION:
             yield from ((operand, side) for operand in operands)
         case Apply(Name("=>"), (left, right)) if formula:
