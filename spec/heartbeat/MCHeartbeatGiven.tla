@@ -23,6 +23,13 @@ JoinedEarlier ==
 LeftAndMerged ==
     Together1 \o <<NextView(2, "B", <<"A", "B">>, {1}), NextView(3, "B", <<"B">>, {2}),
                    NextView(4, "B", <<"A", "B">>, {2, 3})>>
+\* A has founded a group with B, which has a group of its own.
+Unrelated == <<FirstView(1, "B", <<"B">>), FirstView(1, "A", <<"A", "B">>)>>
+
+-----------------------------------------------------------------------------
+\* A member that was not heard yet is reported only for what is true now.
+UnheardIsReportedRightlyStep == \A x \in ByWordAlone : Against(x).view = NoViewId => IsTrueNow(x)
+UnheardIsReportedRightly == [][UnheardIsReportedRightlyStep]_vars
 
 -----------------------------------------------------------------------------
 \* In the place of InstallView.
