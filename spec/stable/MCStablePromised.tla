@@ -1,4 +1,4 @@
----------------------------- MODULE MCStableGiven ----------------------------
+--------------------------- MODULE MCStablePromised --------------------------
 (******************************************************************************)
 (* Models of what is given to STABLE (JoinDigest), whose ablations violate    *)
 (* one part of it alone (`groupcomm mutants --guarantees`). Each begins with  *)
