@@ -276,6 +276,28 @@ def test_the_copy_of_a_guarantee_says_the_same_without_a_weakening(guarded: Path
     assert ran.distinct > 1
 
 
+@pytest.mark.parametrize(
+    ("claim", "weakened"),
+    [
+        (r'Given("Early")!Excused => TRUE', {"Excused"}),
+        (r'[Given("Early")!Excused]_local', set()),
+        (r'[Given("Early")!Holds]_local', {"Holds", "Kept"}),
+        (r'(Given("Early")!Holds => TRUE) /\ (TRUE => Given("Early")!Holds)', set()),
+        (r'Given("Early")!Holds = TRUE', set()),
+    ],
+)
+def test_a_guarantee_is_weakened_on_the_side_on_which_a_claim_has_it(
+    with_more: Callable[[str], Path], claim: str, weakened: set[str]
+) -> None:
+    """In a condition a disjunct is dropped; what stands on both sides, or decides nothing alone, stays as it is."""
+    root = with_more(GIVEN.replace('Given("Early")!Holds', claim))
+    excused = 'Excused == On("Early") \\/ \\A m \\in Member : local[m].committed\n===='
+    (root / "spec" / "common" / "Commit.tla").write_text(COMMIT.replace("====", excused), encoding="utf-8")
+    manifest = load(root, "toy")
+    found = guarantees_of(manifest, Root.of(manifest, manifest.module))
+    assert {mutant.operator for each in found for mutant in each.weakened.mutants} == weakened
+
+
 def test_the_command_weakens_guarantees(guarded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(guarded)
     ran = CliRunner().invoke(app, ["mutants", "toy", "--guarantees"])
