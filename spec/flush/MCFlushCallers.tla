@@ -80,8 +80,8 @@ BAtReport(m, x) == x = "B" /\ local["A"].owner = x
 
 \* In the place of MemberStep: in a merged view each member wants the group for views as before; a group that is
 \* stopped for a state counts as stopped for a view; a caller is forgotten when the other one asks; the layer below
-\* hears of the limit before; STOP_FLUSH of a last flush makes the next begin again; the layer below hears of a target
-\* before the member's report.
+\* hears of the limit before; STOP_FLUSH of a last flush, or a first report, makes the flush begin again; the layer below
+\* hears of a target before the member's report.
 WantsAsBefore(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "MergeViewInstalled" /\ step.outcome = "handled"
@@ -105,6 +105,11 @@ BeginsTwice(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "StopFlushReceived" /\ step.outcome = "handled" /\ Running(s)
     THEN LET begun == Begin(step.state) IN Handled(begun.state, step.effects \o begun.effects)
+    ELSE step
+BeginsAtReport(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "FlushCompletedReceived" /\ step.outcome = "handled" /\ s.run.round = 1
+    THEN LET begun == Begin(s) IN Handled(begun.state, begun.effects)
     ELSE step
 LimitsUnfrozen(s, e) ==
     LET step == Step(s, e) IN
