@@ -193,8 +193,9 @@ def said(definitions: Definitions, operators: Iterable[str]) -> set[int]:
                 enter(said)
                 return
             case Apply(Name(_, "defined", number), operands) if number in definitions.operators:
-                if not any(map(_is_next, operands)):
-                    todo.append(definitions.operators[number])
+                definition = definitions.operators[number]
+                if _is_next(definition.body) or not any(map(_is_next, operands)):
+                    todo.append(definition)
             case _:
                 pass
         for child in children(node):
