@@ -128,7 +128,7 @@ def _of_claims(protocol: str, workers: int | None, guarantees: bool) -> dict[str
         judged = weakened.judge(
             manifest,
             guarantees=guarantees,
-            others=[load(root, other) for other in cores(root) if guarantees and other != protocol],
+            others=(load(root, other) for other in cores(root) if guarantees and other != protocol),
             cache=Tables.of(root).folder,
             workers=workers or os.cpu_count() or 1,
             progress=lambda at, name: say(f"{at} ablations, last {name}"),

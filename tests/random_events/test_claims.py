@@ -307,7 +307,10 @@ def test_the_command_weakens_guarantees(guarded: Path, monkeypatch: pytest.Monke
 
 
 def test_of_a_step_of_the_history_conjuncts_with_a_name_are_weakened() -> None:
-    """How the variables of the history change is what they mean; what may happen is what the guarantee says."""
+    """How the variables of the history change is what they mean; what may happen is what the guarantee says.
+
+    So it is in a step that is given the next state (`Stays(m, y')`), too.
+    """
     text = r"""---- MODULE History ----
 EXTENDS Naturals
 CONSTANTS Member, Off
@@ -315,9 +318,12 @@ VARIABLES x, y
 LOCAL On(conjunct) == conjunct \notin Off
 MayGo(m) == m \in Member /\ x[m] = 0
 Went(m, was, is) == was[m] = 0 /\ is[m] = 1
+MayStay(m) == x[m] = 1 /\ y = 1
+Stays(m, is) == MayStay(m) /\ x' = [x EXCEPT ![m] = is]
 Next ==
     /\ \E m \in Member : MayGo(m) /\ Went(m, x, x') /\ x' = [x EXCEPT ![m] = 1]
     /\ On("Named") => (y = 1 /\ x' # x)
+    /\ \E m \in Member : Stays(m, y')
     /\ UNCHANGED y
 Boxed == [y > 0]_y
 ====
@@ -336,6 +342,12 @@ Boxed == [y > 0]_y
         r"MayGo: x[m] = 0 dropped from (m \in Member) /\ (x[m] = 0)",
         "MayGo: x[m] = 0, = -> >=",
         "MayGo: x[m] = 0, = -> <=",
+        r"MayStay: x[m] = 1 dropped from (x[m] = 1) /\ (y = 1)",
+        r"MayStay: y = 1 dropped from (x[m] = 1) /\ (y = 1)",
+        "MayStay: x[m] = 1, = -> >=",
+        "MayStay: x[m] = 1, = -> <=",
+        "MayStay: y = 1, = -> >=",
+        "MayStay: y = 1, = -> <=",
         r"Next: y = 1 dropped from (y = 1) /\ ((x') # x)",
         r"Next: (x') # x dropped from (y = 1) /\ ((x') # x)",
         "Next: y = 1, = -> >=",

@@ -11,7 +11,7 @@ are left out. So are claims that cannot be noted (temporal ones, and refinements
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
@@ -48,7 +48,7 @@ def judge(
     manifest: Manifest,
     *,
     guarantees: bool = False,
-    others: Sequence[Manifest] = (),
+    others: Iterable[Manifest] = (),
     cache: Path | None = None,
     workers: int = 1,
     progress: Callable[[int, str], None] = lambda _at, _name: None,
@@ -80,14 +80,16 @@ def judge(
             name for name in made if name not in judging.failing and (name not in compared or name in judging.numbers)
         ]
         noticed = judging.noticed
-        for other in others if guarantees else ():
+        for other in others:
             missing = {name for name in left if name not in noticed}
+            if not missing:
+                break
             if _names_one(other, {made[name].module for name in missing}):
                 elsewhere = _Judging(other, _roots(other, guarantees=True)[1], store, missing)
                 for model, answers in pool.map(elsewhere.answers, _ablations(other)):
                     progress(len(ablations), f"{model.name} of {other.protocol}")
                     elsewhere.take(model, answers)
-                noticed = {**noticed, **{name: f"{other.protocol}: {by}" for name, by in elsewhere.noticed.items()}}
+                noticed |= {name: f"{other.protocol}: {by}" for name, by in elsewhere.noticed.items()}
     return Judged(
         plain.uses.definitions,
         manifest.protocol,
@@ -115,7 +117,7 @@ def _roots(manifest: Manifest, *, guarantees: bool) -> tuple[Root, dict[str, lis
 def _names_one(manifest: Manifest, modules: Collection[str]) -> bool:
     """Say whether a protocol has an instance of one of the modules."""
     instance = re.compile(rf"\bINSTANCE\s+({'|'.join(modules)})\b")
-    return bool(modules) and any(instance.search(file.read_text("utf-8")) for file in manifest.folder.glob("*.tla"))
+    return any(instance.search(file.read_text("utf-8")) for file in manifest.folder.glob("*.tla"))
 
 
 def _asked(manifest: Manifest, model: Model, root: Root, only: Collection[str] | None = None) -> dict[str, set[str]]:

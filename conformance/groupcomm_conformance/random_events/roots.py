@@ -136,22 +136,23 @@ def guarantees_of(manifest: Manifest, root: Root) -> Iterator[Guarantee]:
     for guarantee in dict.fromkeys(module for _, module, _ in found.values()):
         heads = {head: each for head, each in found.items() if each[1] == guarantee}
         tails = {top: _tails(root, top, heads) for top in root.claims.values()}
-        users = {top: set[str]() for top in tails}
-        for top in tails:
-            for number in root.uses.tops[top] & named.keys():
-                if heads.keys() & named[number].keys():
-                    users[top].add(definitions.operators[number].name.text)
+        users = {
+            top: {
+                definitions.operators[each].name.text for each in numbers & named.keys() if heads.keys() & named[each]
+            }
+            for top, numbers in root.uses.tops.items()
+        }
         asked = sorted({tail for each in tails.values() for tail, _ in each})
         if not asked:
             continue
         given = read_tree(manifest.folders, guarantee)
         kept = {number for number, each in given.operators.items() if each.module != guarantee}
         made = _of_places(weakenings(given, tails, kept), said(given, asked))
-        mutants = tuple(evolve(each, name=f"{guarantee}!{each.name}") for each in made.mutants)
+        named_whole = tuple(evolve(each, name=f"{guarantee}!{each.name}") for each in made.mutants)
         yield Guarantee(
             root.module,
             root.claims,
-            Weakenings(mutants, made.comparisons, made.claims),
+            evolve(made, mutants=named_whole),
             root.uses,
             "\n".join(_instance(head, *each) for head, each in heads.items()),
             {f"Weak_{guarantee}": _copy(modules.bare[guarantee], given, made)},
@@ -177,7 +178,8 @@ def said(definitions: Definitions, operators: Iterable[str]) -> set[int]:
     """Give the places of a guarantee, by identity, that say more than how the variables of the history change.
 
     In a formula that speaks of the next state these are the conjuncts with a name, `On("Fifo") => ...`, and operators
-    that are given nothing of the next state (`MayReceive(m, u, s, i)`).
+    that are given nothing of the next state (`MayReceive(m, u, s, i)`). So it is in the operators that it uses which
+    speak of the next state themselves, whatever they are given (`Install(m, k, log'[k][m])`).
     """
     found: set[int] = set()
     entered: set[int] = set()
@@ -274,14 +276,9 @@ def _copy(text: str, definitions: Definitions, made: Weakenings) -> str:
     return f"{head}{HELPERS if any(each is not None for each in made.comparisons) else ''}{body}"
 
 
-def _heads(node: Expression) -> dict[str, set[str]]:
-    """Give the instances that an expression names, each with the operators of it."""
-    found: dict[str, set[str]] = {}
-    for each in _all(node):
-        head, _, tail = _instantiated(each).partition("!")
-        if head:
-            found.setdefault(head, set()).add(tail)
-    return found
+def _heads(node: Expression) -> set[str]:
+    """Give the instances that an expression names."""
+    return {_instantiated(each).partition("!")[0] for each in _all(node)}
 
 
 def _instantiated(node: Expression) -> str:

@@ -108,14 +108,10 @@ def weakenings(
     of: dict[tuple[int, str], set[str]] = {}
     times: dict[str, int] = {}
     for claim, said in claims.items():
-        claimed = _Places(definitions, kept)
-        for name, on in said:
-            if (found := definitions.find(name)) is not None:
-                claimed.enter(found, on)
-        for operator, node, sides in claimed.places():
-            if len(sides) != 1 or None in sides:
+        for operator, node, on in _Places.of(definitions, said, kept).places():
+            if len(on) != 1 or None in on:
                 continue
-            (side,) = sides
+            (side,) = on
             assert side is not None  # noqa: S101 - see above
             for what, becomes, compares in _changes(node, side, len(made)):
                 key = (id(node), what)
@@ -133,10 +129,7 @@ def weakenings(
 
 def sides(definitions: Definitions, claim: str, kept: Collection[int]) -> Iterator[tuple[Expression, set[Side | None]]]:
     """Give each place of a claim and of the operators that it uses, with all sides on which it stands."""
-    claimed = _Places(definitions, kept)
-    if (found := definitions.find(claim)) is not None:
-        claimed.enter(found, "claimed")
-    for _, node, on in claimed.places():
+    for _, node, on in _Places.of(definitions, [(claim, "claimed")], kept).places():
         yield node, on
 
 
@@ -151,6 +144,17 @@ class _Places:
     kept: Collection[int]
     _found: dict[int, tuple[Definition, Expression, set[Side | None]]] = field(factory=dict)
     _entered: set[tuple[int, Side | None]] = field(factory=set)
+
+    @classmethod
+    def of(
+        cls, definitions: Definitions, operators: Iterable[tuple[str, Side | None]], kept: Collection[int]
+    ) -> "_Places":
+        """Walk through operators, by name, each on its side."""
+        made = cls(definitions, kept)
+        for name, side in operators:
+            if (found := definitions.find(name)) is not None:
+                made.enter(found, side)
+        return made
 
     def places(self) -> Iterator[tuple[Definition, Expression, set[Side | None]]]:
         """Give each place, with the operator that it stands in and its sides."""
